@@ -1,0 +1,67 @@
+"""`hubbub`: finds the commands, runs one, and turns what it refused into words and an exit code.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong use, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from hubbub.cli import commands
+from hubbub.cli.output import report
+from hubbub.errors import HubbubError, WrongUse
+
+SLOGAN = "Hubbub: hear the crowd, never the person."
+_USAGE = "`hubbub --help` lists the commands, `hubbub COMMAND --help` their options."
+
+
+def build() -> typer.Typer:
+    """The whole command line, from the modules that lie in `commands/`."""
+    app = typer.Typer(help=SLOGAN, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+    @app.callback(invoke_without_command=True)
+    def hubbub(
+        version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    ) -> None:
+        if version:
+            from hubbub import __version__
+
+            typer.echo(__version__)
+            raise typer.Exit
+
+    for found in pkgutil.iter_modules(commands.__path__):
+        module = importlib.import_module(f"{commands.__name__}.{found.name}")
+        name = found.name.rstrip("_").replace("_", "-")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(module.command)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        code = build()(given, standalone_mode=False)
+    except HubbubError as error:
+        return report(error, as_json="--json" in given)
+    except typer.Abort:
+        return 130
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
+    except typer.TyperException as error:  # an unknown option, a missing argument: Typer's own words, our style
+        return report(WrongUse(error.format_message(), _USAGE), as_json="--json" in given)
+    return code if isinstance(code, int) else 0
+
+
+def run() -> None:
+    """The entry point of the installed command."""
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""Everything that Hubbub refuses, as one tree.
+
+    HubbubError
+    ├── WrongUse                 what was given cannot be right; nothing was spent          (exit code 2)
+    │   ├── InvalidParameter         a bound, an epsilon, a setting
+    │   ├── InvalidCounts            NaN, negative, fractional, too large
+    │   ├── UnknownKey               a key that is not in the stream's domain, or one that is missing
+    │   ├── TickOutOfOrder           a tick twice, or one that lies before the last
+    │   ├── InvalidModel             a process model that does not fit the stream
+    │   └── InvalidInput             a file, a line or a message that cannot be read
+    ├── PrivacyRefusal           doing it would break the promise; nothing was spent        (exit code 1)
+    │   ├── BudgetExceeded           the charge would exceed what the guarantee allows
+    │   ├── HorizonReached           the stream's horizon is over; it needs a new grant
+    │   ├── GuaranteeChanged         the same stream name with another promise
+    │   ├── UnsoundConversion        a weaker guarantee cannot be turned into a stronger one
+    │   ├── InsecureRandomness       seeded bytes where only the operating system's will do
+    │   └── ConfidentialLeak         a confidential value was about to be printed, pickled or serialised
+    ├── StoreError               the store said no                                          (exit code 1)
+    │   ├── UnknownStream            no stream of that name
+    │   ├── TickTaken                another curator holds or has released this tick
+    │   ├── LedgerBroken             a debit was changed or is missing
+    │   ├── StoreUnavailable         disk full, read-only, locked, gone
+    │   └── SchemaMismatch           written by another version of Hubbub
+    ├── NoiseOverflow            a noise value or sum that 64 bits cannot hold             (exit code 1)
+    └── MissingExtra             an optional dependency is not installed                    (exit code 1)
+
+A message says what is wrong, what was given and why it matters; `hint` says what to do. Neither ever holds a
+confidential value.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+class HubbubError(Exception):
+    """The root of the tree. `code` is stable and meant for programs, `message` and `hint` for people."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}".strip())
+        self.message = message
+        self.hint = hint
+
+    @property
+    def code(self) -> str:
+        """The class name in snake_case: `BudgetExceeded` is `budget_exceeded`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+
+class WrongUse(HubbubError, ValueError):
+    exit_code = 2
+
+
+class InvalidParameter(WrongUse): ...
+
+
+class InvalidCounts(WrongUse): ...
+
+
+class UnknownKey(WrongUse): ...
+
+
+class TickOutOfOrder(WrongUse): ...
+
+
+class InvalidModel(WrongUse): ...
+
+
+class InvalidInput(WrongUse): ...
+
+
+class PrivacyRefusal(HubbubError): ...
+
+
+class BudgetExceeded(PrivacyRefusal): ...
+
+
+class HorizonReached(PrivacyRefusal): ...
+
+
+class GuaranteeChanged(PrivacyRefusal): ...
+
+
+class UnsoundConversion(PrivacyRefusal): ...
+
+
+class InsecureRandomness(PrivacyRefusal): ...
+
+
+class ConfidentialLeak(PrivacyRefusal, TypeError): ...
+
+
+class StoreError(HubbubError): ...
+
+
+class UnknownStream(StoreError): ...
+
+
+class TickTaken(StoreError): ...
+
+
+class LedgerBroken(StoreError): ...
+
+
+class StoreUnavailable(StoreError): ...
+
+
+class SchemaMismatch(StoreError): ...
+
+
+class NoiseOverflow(HubbubError, OverflowError): ...
+
+
+class MissingExtra(HubbubError, ImportError):
+    """`MissingExtra.of("psycopg", "postgres")` tells the one command that helps."""
+
+    @classmethod
+    def of(cls, package: str, extra: str) -> MissingExtra:
+        return cls(f"This needs the package `{package}`, which is not installed.", f"pip install 'hubbub[{extra}]'")

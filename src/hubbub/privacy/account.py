@@ -1,0 +1,92 @@
+"""What one unit has been charged so far, and the refusal to charge it more than was promised."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter
+from hubbub.privacy.guarantee import Guarantee
+from hubbub.released import Cost
+
+
+class Account:
+    """Adds up the costs of ticks under a guarantee, for the worst-placed unit, exactly.
+
+    Pure costs add up (basic composition); rho adds up (Bun & Steinke 2016, Lemma 1.7). Amounts may depend on earlier
+    *released* values: the bound is on the sum, whatever chose its terms (Rogers et al. 2016, Thm 3.1; for zCDP
+    Feldman & Zrnic 2021, Thm 1). Which terms one unit meets is its unit's `composition`.
+
+    >>> from hubbub.privacy.unit import Session
+    >>> account = Account(Guarantee.pure(Session(max_ticks=20), 1))
+    >>> for tick in range(10_000):
+    ...     account.charge(tick, Cost(epsilon=Fraction(1, 20)))  # a session stream runs for ever
+    >>> account.spent, account.left
+    (Fraction(1, 1), Fraction(0, 1))
+    >>> account.charge(10_000, Cost(epsilon=Fraction(1, 19)))
+    Traceback (most recent call last):
+    ...
+    hubbub.errors.BudgetExceeded: Tick 10000 would charge 1/19 ...
+    """
+
+    def __init__(self, guarantee: Guarantee) -> None:
+        self.guarantee = guarantee
+        self._budget = guarantee.budget
+        self._composition = guarantee.unit.composition()
+        self._last = -1
+
+    @property
+    def spent(self) -> Fraction:
+        """The most that any one unit can have been charged: epsilon, or rho where the guarantee is not pure."""
+        return self._composition.total
+
+    @property
+    def left(self) -> Fraction:
+        return self._budget - self._composition.total
+
+    @property
+    def even_cost(self) -> Cost:
+        """What every tick may cost if all cost the same: the budget over `max_ticks`."""
+        share = self._budget / self.guarantee.unit.max_ticks
+        return Cost(epsilon=share) if self.guarantee.kind == "pure" else Cost(rho=share)
+
+    def amount(self, cost: Cost) -> Fraction:
+        """`cost` in this account's currency."""
+        if self.guarantee.kind == "pure":
+            if cost.rho:
+                raise InvalidParameter(
+                    "A cost in rho (Gaussian noise) cannot be charged to a pure guarantee.",
+                    "Use Laplace noise, or state the guarantee in zCDP or with a delta.",
+                )
+            return cost.epsilon
+        return cost.rho or cost.epsilon**2 / 2  # pure implies zCDP: Bun & Steinke 2016, Prop. 1.4
+
+    def charge(self, tick: int, cost: Cost) -> None:
+        """Add `cost` at `tick`, or refuse and change nothing."""
+        self.check(tick, cost)
+        self._composition.add(tick, self.amount(cost))
+        self._last = tick
+
+    def check(self, tick: int, cost: Cost) -> None:
+        """Raise what `charge` would raise."""
+        amount, horizon = self.amount(cost), self.guarantee.unit.horizon
+        if tick <= self._last:
+            raise InvalidParameter(f"Tick {tick} was charged already or lies before tick {self._last}.")
+        if horizon is not None and tick >= horizon:
+            raise HorizonReached(
+                f"Tick {tick} lies beyond the horizon of {horizon:,} ticks: nothing is promised there.",
+                "Start a new stream: it is a new grant, and what both publish about a person adds up.",
+            )
+        if amount and self._composition.total_with(tick, amount) > self._budget:
+            raise BudgetExceeded(
+                f"Tick {tick} would charge {amount} where the guarantee of {self._budget} leaves less: "
+                f"a {self.guarantee.unit.noun} may already have been charged {self.spent}.",
+                "Nothing was spent. Release with a smaller cost, or let the tick be predicted.",
+            )
+
+    def state(self) -> dict[str, Any]:
+        return {"last": self._last, "composition": self._composition.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._last = state["last"]
+        self._composition.restore(state["composition"])

@@ -1,0 +1,54 @@
+"""Between zero-concentrated and approximate differential privacy, always rounding to the safe side."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+_SLACK = Fraction(1, 10**9)
+"""Relative allowance for floating-point error in the formulas below; their own error is below 1e-12."""
+
+
+def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
+    """The smallest epsilon we can prove for `rho`-zCDP at `delta`, rounded up.
+
+    For every order a > 1, epsilon = rho a + (ln(1/delta) + (a - 1) ln(1 - 1/a) - ln a)/(a - 1) holds
+    (Canonne, Kamath & Steinke 2020, Prop. 12 with Cor. 13); any order is sound, so the search need not be exact.
+
+    >>> float(epsilon_of_rho(Fraction(1, 2), Fraction(1, 10**6)))  # the simple formula gives 5.76
+    5.22...
+    """
+    r, log = float(rho), -_log(delta)
+
+    def at(order: float) -> float:
+        return r * order + (log + (order - 1) * math.log1p(-1 / order) - math.log(order)) / (order - 1)
+
+    best = min(at(order) for order in _orders(r, log))
+    return Fraction(max(best, 0.0)) * (1 + _SLACK) + _SLACK
+
+
+def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho (rounded down) whose zCDP implies (`epsilon`, `delta`); the inverse of `epsilon_of_rho`.
+
+    >>> rho = rho_of_epsilon(Fraction(1), Fraction(1, 10**6))
+    >>> epsilon_of_rho(rho, Fraction(1, 10**6)) <= 1
+    True
+    """
+    low, high = Fraction(0), epsilon  # rho <= epsilon always: the bound exceeds rho
+    for _ in range(60):
+        middle = Fraction(float((low + high) / 2))
+        if epsilon_of_rho(middle, delta) <= epsilon:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _orders(rho: float, log: float) -> list[float]:
+    """Orders around the optimum 1 + sqrt(ln(1/delta)/rho) of the simple bound, on a fine logarithmic grid."""
+    centre = math.sqrt(max(log, 1e-3) / max(rho, 1e-300))
+    return [1 + centre * 2 ** (step / 64) for step in range(-192, 193)]
+
+
+def _log(number: Fraction) -> float:
+    return math.log(number.numerator) - math.log(number.denominator)
