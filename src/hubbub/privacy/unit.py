@@ -103,7 +103,10 @@ class Window(Unit):
 
     @property
     def bound(self) -> str:
-        return f"What is protected is all that one person does within any {self.ticks} consecutive ticks, counted as {self._keys_a_tick()}."
+        return (
+            f"What is protected is all that one person does within any {self.ticks} consecutive ticks, "
+            f"counted as {self._keys_a_tick()}."
+        )
 
     def composition(self) -> Composition:
         return SlidingSum(self.ticks)
@@ -133,7 +136,10 @@ class Session(Unit):
 
     @property
     def bound(self) -> str:
-        return f"A session counts in at most {self.max_ticks} ticks, {self._keys_a_tick()}; what exceeds this is dropped before counting."
+        return (
+            f"A session counts in at most {self.max_ticks} ticks, {self._keys_a_tick()}; "
+            "what exceeds this is dropped before counting."
+        )
 
     def composition(self) -> Composition:
         return LargestSum(self.max_ticks)

@@ -47,5 +47,6 @@ class Perturbation:
 
     def measure(self, counts: Counts, cost: Cost) -> NDArray[np.int64]:
         """The noisy counts. This draws: whoever calls it has charged `cost` before."""
-        noise = self.noise(cost).sample(len(counts.keys))
-        return counts.values.reveal() + noise
+        measured: NDArray[np.int64] = self.noise(cost).sample(len(counts.keys))
+        measured += counts.values.reveal()
+        return measured

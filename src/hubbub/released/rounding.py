@@ -9,7 +9,8 @@ def plus_minus(value: float, error: float) -> str:
     """`value ± error`, both cut where the error makes further digits meaningless.
 
     The error keeps two digits when it begins with 10 to 35 and one when it begins with 36 to 99, so that rounding
-    never changes it by more than about a sixth (the rule of the Particle Data Group, Review of Particle Physics 2024, 5.3).
+    never changes it by more than about a sixth (the rule of the Particle Data Group, Review of Particle Physics 2024,
+    section 5.3).
 
     >>> plus_minus(1237.4, 58)
     '1,240 ± 60'

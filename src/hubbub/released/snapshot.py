@@ -59,7 +59,7 @@ class Snapshot:
         """This snapshot, if it is of that kind and version; otherwise a clear refusal."""
         if (self.kind, self.version) != (kind, version):
             raise SchemaMismatch(
-                f"The stored state is of {self.kind!r} version {self.version}; {kind!r} version {version} was expected.",
+                f"The stored state is of {self.kind!r} version {self.version}, not of {kind!r} version {version}.",
                 "Go on with the method and the release of Hubbub that wrote it, or start a new stream.",
             )
         return self
