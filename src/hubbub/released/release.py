@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,15 +64,15 @@ class Release:
         return float(self.values[self.keys.position(key)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; what `--json` and the API send."""
+        """Plain JSON types; what `--json` and the API send. An interval without end is null: JSON has no infinity."""
         start = None if self.tick.start is None else self.tick.start.isoformat()
         rows = [
             {
                 "key": key,
-                "value": float(self.values[i]),
-                "standard_error": float(self.standard_errors[i]),
-                "lower": float(self.lower[i]),
-                "upper": float(self.upper[i]),
+                "value": _finite(self.values[i]),
+                "standard_error": _finite(self.standard_errors[i]),
+                "lower": _finite(self.lower[i]),
+                "upper": _finite(self.upper[i]),
                 "measurement": None if self.measurements is None else int(self.measurements[i]),
             }
             for i, key in enumerate(self.keys)
@@ -89,3 +90,7 @@ class Release:
         if len(self.keys) > _ROWS_SHOWN:
             rows.append(f"… and {len(self.keys) - _ROWS_SHOWN:,} more keys")
         return "\n".join([f"tick {self.tick}{' (predicted)' if self.is_predicted else ''}", *rows])
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None

@@ -27,7 +27,7 @@ def plus_minus(value: float, error: float) -> str:
         return f"{value:,.10g} ± 0"
     exponent = math.floor(math.log10(error))
     leading = round(error / 10 ** (exponent - 2))  # three digits, 100 to 1000
-    decimals = -exponent + (1 if leading < 355 or leading >= 950 else 0)
+    decimals = -exponent + (1 if leading < 355 else 0)
 
     def shown(number: float) -> str:
         cut = round(number, decimals) + 0.0  # + 0.0 turns -0.0 into 0.0

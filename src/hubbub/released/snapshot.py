@@ -46,13 +46,17 @@ class Snapshot:
             raise SchemaMismatch("This is not a state that Hubbub wrote.", "Restore the store from a backup.")
         end = data.index(b"\n", len(_MAGIC))
         head = json.loads(data[len(_MAGIC) : end])
-        arrays, at = {}, end + 1
+        places, at = [], end + 1
         for name, dtype, shape in head["arrays"]:
             size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-            arrays[name] = np.frombuffer(data[at : at + size], dtype=dtype).reshape(shape).copy()
+            places.append((name, np.dtype(dtype), shape, at))
             at += size
         if at != len(data):
             raise SchemaMismatch("A stored state is cut short or too long.", "Restore the store from a backup.")
+        arrays = {
+            name: np.frombuffer(data, dtype, count=int(np.prod(shape, dtype=np.int64)), offset=at).reshape(shape).copy()
+            for name, dtype, shape, at in places
+        }
         return cls(head["kind"], head["version"], head["facts"], arrays)
 
     def expect(self, kind: str, version: int) -> Snapshot:
