@@ -21,6 +21,7 @@
     │   ├── LedgerBroken             a debit was changed or is missing
     │   ├── StoreUnavailable         disk full, read-only, locked, gone
     │   └── SchemaMismatch           written by another version of Hubbub
+    ├── Overloaded               more arrives than can be kept; nothing was taken           (exit code 1)
     ├── NoiseOverflow            a noise value or sum that 64 bits cannot hold             (exit code 1)
     └── MissingExtra             an optional dependency is not installed                    (exit code 1)
 
@@ -108,6 +109,14 @@ class StoreUnavailable(StoreError): ...
 
 
 class SchemaMismatch(StoreError): ...
+
+
+class Overloaded(HubbubError):
+    """Nothing was taken: the same request may be sent again after `retry_after` seconds."""
+
+    def __init__(self, message: str, hint: str = "", *, retry_after: float = 1.0) -> None:
+        super().__init__(message, hint)
+        self.retry_after = retry_after
 
 
 class NoiseOverflow(HubbubError, OverflowError): ...
