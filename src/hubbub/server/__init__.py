@@ -1,0 +1,6 @@
+"""HTTP API, live events, dashboard, tokens. This room sees released values only."""
+
+from hubbub.server.ports import CountsPort, EventPort, Fact, Receipt, StatusPort, TruthPort
+from hubbub.server.settings import ServerSettings
+
+__all__ = ["CountsPort", "EventPort", "Fact", "Receipt", "ServerSettings", "StatusPort", "TruthPort"]

@@ -1,0 +1,63 @@
+"""What the server needs from whoever runs the pipeline. The monitor fits these shapes without importing this room.
+
+The server itself sees released values only. What comes in (events, counts) is passed through unread, and what it may
+say about the inner workings comes as facts that are fit for the curator's eyes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from hubbub.released import Release
+
+Fact: TypeAlias = str | int | float | bool | None
+
+
+class Receipt(Protocol):
+    """What became of a batch of events. It goes back to the sender, who knows what was in it, and nowhere else."""
+
+    @property
+    def accepted(self) -> int: ...
+
+    @property
+    def malformed(self) -> int: ...
+
+    @property
+    def duplicate(self) -> bool:
+        """True where the idempotency key was seen before: the batch was not counted again."""
+        ...
+
+
+class EventPort(Protocol):
+    """Where events go in."""
+
+    def push(self, stream: str, body: bytes, idempotency_key: str | None) -> Receipt:
+        """Take a batch of NDJSON events, whole or not at all. Raises `Overloaded` where the queue is full.
+
+        Called from worker threads, several at a time. When it returns, the batch is as safe as the pipeline makes it.
+        """
+        ...
+
+
+class CountsPort(Protocol):
+    """Where ready-made counts of a tick go in."""
+
+    def release(self, stream: str, tick: int | None, values: Mapping[str, int]) -> Release:
+        """Release one tick; None means the next one. The bound of the unit is the sender's promise here."""
+        ...
+
+
+class StatusPort(Protocol):
+    """What the curator may know about the pipeline: lag, ticks lost, the share dropped by the bound, late events,
+    unknown keys, memory, rate. Never a raw count of a tick."""
+
+    def status(self, stream: str) -> Mapping[str, Fact]: ...
+
+
+class TruthPort(Protocol):
+    """The true counts of a *simulated* stream. Given by the demo alone; a real pipeline has no such thing."""
+
+    def overlay(self, stream: str, first: int, last: int) -> Mapping[str, Sequence[int | None]]:
+        """For each key the true counts of the ticks `first` to `last`, both included; None where unknown."""
+        ...
