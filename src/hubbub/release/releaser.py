@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,6 +101,11 @@ class Releaser(ABC):
     def next_tick(self) -> int:
         return self._next
 
+    @property
+    def spent(self) -> Fraction:
+        """The most that any one unit has been charged so far."""
+        return self._account.spent
+
     # ── what a mechanism says ────────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
@@ -145,6 +151,4 @@ class Releaser(ABC):
         cost: Cost,
     ) -> Release:
         e = estimate
-        return Release(
-            tick, self.keys, e.values, e.standard_errors, e.lower, e.upper, measurements, variance, cost
-        )  # fmt: skip
+        return Release(tick, self.keys, e.values, e.standard_errors, e.lower, e.upper, measurements, variance, cost)

@@ -1,0 +1,27 @@
+"""The mechanisms by name: one line each, and the command line, the checks, the audit and the monitor know them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from hubbub.errors import InvalidParameter
+from hubbub.privacy import Guarantee
+from hubbub.release.lpa import Lpa
+from hubbub.release.releaser import Releaser
+from hubbub.released import Keys
+
+METHODS: Mapping[str, type[Releaser]] = MappingProxyType({method.name: method for method in (Lpa,)})
+
+
+def make_releaser(name: str, keys: Keys, guarantee: Guarantee, **settings: Any) -> Releaser:
+    """The mechanism of that name; `settings` are its own (a model, a byte source for simulations).
+
+    >>> from hubbub.privacy import Event
+    >>> make_releaser("lpa", Keys(["front"]), Guarantee.pure(Event(), 1)).name
+    'lpa'
+    """
+    if name not in METHODS:
+        raise InvalidParameter(f"There is no method {name!r}.", f"Known methods: {', '.join(sorted(METHODS))}.")
+    return METHODS[name](keys, guarantee, **settings)
