@@ -1,4 +1,4 @@
-"""Documents that cannot drift: links lead somewhere, commands exist, the first lines run, the reference is the program's own."""
+"""Documents that cannot drift: links lead somewhere, commands exist, the first lines run, the reference is true."""
 
 import re
 import shlex

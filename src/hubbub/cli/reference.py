@@ -1,4 +1,7 @@
-"""The reference page of all commands, made from the commands themselves: `python -m hubbub.cli.reference > docs/commands.md`."""
+"""The reference page of all commands, made from the commands themselves.
+
+    python -m hubbub.cli.reference > docs/commands.md
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ _HEAD = """# Commands
 
 Made by `python -m hubbub.cli.reference > docs/commands.md`; a test keeps it true.
 
-Every command takes `--json` and then prints one JSON document on standard output and nothing else; progress and warnings
-go to standard error. Exit codes: 0 done, 1 refused or failed, 2 wrong use, 130 interrupted.
+Every command takes `--json` and then prints one JSON document on standard output and nothing else; progress and
+warnings go to standard error. Exit codes: 0 done, 1 refused or failed, 2 wrong use, 130 interrupted.
 """
 
 
