@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from collections import deque
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any, Protocol
 
 
@@ -39,7 +40,10 @@ class LargestSum:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._largest: list[Fraction] = []  # ascending, at most `most` of them
+        # The largest amounts, ascending, as runs: nearly always a single one, however large `most` is.
+        self._amounts: list[Fraction] = []
+        self._times: list[int] = []
+        self._kept = 0
         self._total = Fraction(0)
 
     @property
@@ -47,25 +51,33 @@ class LargestSum:
         return self._total
 
     def total_with(self, tick: int, amount: Fraction) -> Fraction:  # noqa: ARG002 - any placement is the same here
-        pushed_out = self._largest[0] if len(self._largest) == self._most else Fraction(0)
+        pushed_out = self._amounts[0] if self._kept == self._most else Fraction(0)
         return self._total + max(amount - pushed_out, Fraction(0))
 
     def add(self, tick: int, amount: Fraction) -> None:
-        if not amount:
+        if not amount or (self._kept == self._most and amount <= self._amounts[0]):
             return
         self._total = self.total_with(tick, amount)
-        if len(self._largest) == self._most:
-            if amount <= self._largest[0]:
-                return
-            self._largest.pop(0)
-        bisect.insort(self._largest, amount)
+        if self._kept == self._most:
+            self._times[0] -= 1
+            self._kept -= 1
+            if not self._times[0]:
+                del self._amounts[0], self._times[0]
+        at = bisect.bisect_left(self._amounts, amount)
+        if at == len(self._amounts) or self._amounts[at] != amount:
+            self._amounts.insert(at, amount)
+            self._times.insert(at, 0)
+        self._times[at] += 1
+        self._kept += 1
 
     def state(self) -> dict[str, Any]:
-        return {"largest": _runs(self._largest)}
+        return {"largest": [[str(a), times] for a, times in zip(self._amounts, self._times, strict=True)]}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self._largest = [Fraction(amount) for amount, times in state["largest"] for _ in range(times)]
-        self._total = sum(self._largest, Fraction(0))
+        self._amounts = [Fraction(amount) for amount, _ in state["largest"]]
+        self._times = [times for _, times in state["largest"]]
+        self._kept = sum(self._times)
+        self._total = sum((a * times for a, times in zip(self._amounts, self._times, strict=True)), Fraction(0))
 
 
 class SlidingSum:
@@ -88,7 +100,8 @@ class SlidingSum:
         return self._worst
 
     def total_with(self, tick: int, amount: Fraction) -> Fraction:
-        inside = self._sum - sum((a for t, a in self._recent if t <= tick - self._width), Fraction(0))
+        gone = takewhile(lambda entry: entry[0] <= tick - self._width, self._recent)
+        inside = self._sum - sum((a for _, a in gone), Fraction(0))
         return max(self._worst, inside + amount)
 
     def add(self, tick: int, amount: Fraction) -> None:
@@ -106,14 +119,3 @@ class SlidingSum:
         self._recent = deque((t, Fraction(a)) for t, a in state["recent"])
         self._sum = sum((a for _, a in self._recent), Fraction(0))
         self._worst = Fraction(state["worst"])
-
-
-def _runs(amounts: list[Fraction]) -> list[list[Any]]:
-    """[[amount, how often], …]: nearly always one run, however large `max_ticks` is."""
-    runs: list[list[Any]] = []
-    for amount in amounts:
-        if runs and runs[-1][0] == str(amount):
-            runs[-1][1] += 1
-        else:
-            runs.append([str(amount), 1])
-    return runs

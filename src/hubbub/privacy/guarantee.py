@@ -39,6 +39,15 @@ class Guarantee:
     delta: Fraction = Fraction(0)
     rho: Fraction | None = None
 
+    def __post_init__(self) -> None:
+        strengths = [amount for amount in (self.epsilon, self.rho) if amount is not None]
+        exactly = all(isinstance(amount, Fraction) and amount > 0 for amount in strengths)
+        if len(strengths) != 1 or not exactly or not 0 <= self.delta < 1 or (self.rho is not None and self.delta):
+            raise InvalidParameter(
+                "A guarantee has an exact epsilon above 0, with or without a delta below 1, or an exact rho above 0.",
+                "Use Guarantee.pure, Guarantee.approximate or Guarantee.zcdp.",
+            )
+
     @classmethod
     def pure(cls, unit: Unit, epsilon: Exact, *, allow_weak: bool = False) -> Guarantee:
         return cls(unit, epsilon=_strong(epsilon, allow_weak))
@@ -51,7 +60,13 @@ class Guarantee:
                 f"`delta` must lie between 0 and 1; got {delta}.",
                 "It is the chance that the promise fails: take far less than one in the number of people, e.g. 1e-9.",
             )
-        return cls(unit, epsilon=_strong(epsilon, allow_weak), delta=chance)
+        guarantee = cls(unit, epsilon=_strong(epsilon, allow_weak), delta=chance)
+        if not guarantee.budget:
+            raise InvalidParameter(
+                f"`epsilon` is {epsilon}: too small to be kept with a delta by any noise we can draw.",
+                "Values from 0.01 to 3 are usual.",
+            )
+        return guarantee
 
     @classmethod
     def zcdp(cls, unit: Unit, rho: Exact, *, allow_weak: bool = False) -> Guarantee:

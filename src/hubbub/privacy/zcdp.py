@@ -20,10 +20,10 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     """
     r, log = float(rho), -_log(delta)
 
-    def at(order: float) -> float:
-        return r * order + (log + (order - 1) * math.log1p(-1 / order) - math.log(order)) / (order - 1)
+    def at(above: float) -> float:  # above = a - 1, kept apart: for a large rho it is too small to survive 1 + above
+        return r * (1 + above) + (log + above * math.log(above) - (above + 1) * math.log1p(above)) / above
 
-    best = min(at(order) for order in _orders(r, log))
+    best = min(at(above) for above in _orders(r, log))
     return Fraction(max(best, 0.0)) * (1 + _SLACK) + _SLACK
 
 
@@ -45,9 +45,9 @@ def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _orders(rho: float, log: float) -> list[float]:
-    """Orders around the optimum 1 + sqrt(ln(1/delta)/rho) of the simple bound, on a fine logarithmic grid."""
+    """a - 1 for orders a around the optimum 1 + sqrt(ln(1/delta)/rho) of the simple bound, on a fine logarithmic grid."""
     centre = math.sqrt(max(log, 1e-3) / max(rho, 1e-300))
-    return [1 + centre * 2 ** (step / 64) for step in range(-192, 193)]
+    return [centre * 2 ** (step / 64) for step in range(-192, 193)]
 
 
 def _log(number: Fraction) -> float:
