@@ -1,0 +1,72 @@
+"""Units: what they bound, what they say, what they refuse."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from hubbub.errors import InvalidParameter
+from hubbub.privacy import Event, Session, Unit, User, Window
+from hubbub.privacy.unit import unit_from_dict
+
+UNITS: list[Unit] = [
+    Event(),
+    Window(12),
+    Window(3, max_items=2),
+    Session(max_ticks=20),
+    Session(max_ticks=20, timeout=timedelta(minutes=30), max_items=3),
+    User(horizon=365),
+    User(max_ticks=2, horizon=365, max_items=4),
+]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_stored_and_read_again(unit: Unit) -> None:
+    assert unit_from_dict(unit.to_dict()) == unit
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_sensitivity_and_words(unit: Unit) -> None:
+    assert unit.sensitivity == unit.max_ticks * unit.max_items == unit.squared_sensitivity
+    assert unit.bound.endswith(".")
+    assert unit.noun
+    if unit.max_items > 1:
+        assert f"{unit.max_items} keys a tick" in unit.bound
+    with pytest.raises((AttributeError, TypeError)):  # which one depends on whether it is a field
+        unit.max_ticks = 1000
+
+
+def test_bounds_in_numbers() -> None:
+    assert Event().sensitivity == 1
+    assert Window(12).sensitivity == 12
+    assert Session(max_ticks=20, max_items=3).sensitivity == 60
+    assert User(horizon=365).sensitivity == 365
+    assert User(max_ticks=2, horizon=365).sensitivity == 2
+    assert [u.horizon for u in (Event(), Window(2), Session(2), User(1, 9))] == [None, None, None, 9]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "3"])
+def test_wrong_bounds(wrong: int) -> None:
+    for make in (
+        lambda: Window(wrong),
+        lambda: Window(1, max_items=wrong),
+        lambda: Session(max_ticks=wrong),
+        lambda: Session(max_ticks=1, max_items=wrong),
+        lambda: User(horizon=wrong),
+        lambda: User(max_ticks=wrong, horizon=9),
+        lambda: User(horizon=9, max_items=wrong),
+    ):
+        with pytest.raises(InvalidParameter, match="whole number from 1 on"):
+            make()
+
+
+def test_wrong_combinations() -> None:
+    with pytest.raises(InvalidParameter, match="timeout"):
+        Session(max_ticks=1, timeout=timedelta(0))
+    with pytest.raises(InvalidParameter, match="needs a horizon"):
+        User(max_ticks=3)
+    with pytest.raises(InvalidParameter, match="max_ticks=10, horizon=9"):
+        User(max_ticks=10, horizon=9)
+    with pytest.raises(InvalidParameter, match="no unit 'Household'"):
+        unit_from_dict({"unit": "Household", "max_ticks": 1, "max_items": 1})
