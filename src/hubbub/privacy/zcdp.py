@@ -45,7 +45,7 @@ def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _orders(rho: float, log: float) -> list[float]:
-    """a - 1 for orders a around the optimum 1 + sqrt(ln(1/delta)/rho) of the simple bound, on a fine logarithmic grid."""
+    """a - 1 for orders around the optimum a = 1 + sqrt(ln(1/delta)/rho) of the simple bound, on a logarithmic grid."""
     centre = math.sqrt(max(log, 1e-3) / max(rho, 1e-300))
     return [centre * 2 ** (step / 64) for step in range(-192, 193)]
 

@@ -44,7 +44,7 @@ def test_not_finite(given: float) -> None:
 
 @pytest.mark.parametrize("given", ["", "abc", "1/0", "1e", "nan", "inf", "1/2/3"])
 def test_unreadable(given: str) -> None:
-    with pytest.raises(InvalidParameter, match="such as 0.5"):
+    with pytest.raises(InvalidParameter, match="such as"):
         exact(given, "x")
 
 
