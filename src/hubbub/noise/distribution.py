@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from hubbub.errors import InvalidParameter
 from hubbub.exact import Exact, exact
+from hubbub.noise.buffer import Buffer
+from hubbub.noise.decay import Decay
 from hubbub.noise.source import ByteSource
+from hubbub.noise.staircase import staircase
 from hubbub.noise.system import DEFAULT
 
 SMALLEST_SCALE = Fraction(1, 1000)
 LARGEST_SCALE = Fraction(2**40)
 RAREST = Fraction(1, 10**300)
+FEW = 64
+"""Up to so many draws come from the buffer."""
 MOST_DRAWS = 2**28
 """A longer array (2 GiB) is more likely a mistake than a wish."""
 
@@ -24,23 +29,42 @@ MOST_DRAWS = 2**28
 class IntegerNoise(ABC):
     """Noise on the integers, symmetric around 0, drawn exactly."""
 
-    def __init__(self, source: ByteSource | None) -> None:
+    def __init__(self, decay: Decay, shift: int, source: ByteSource | None) -> None:
+        self._decay = decay
+        self._shift = shift
         self._source: ByteSource = DEFAULT if source is None else source
+        mark = getattr(self._source, "mark", None)
+        # Without a mark nobody could tell whether noise drawn ahead may still be used.
+        self._buffer = Buffer(self._draw, mark) if mark else None
 
     # ── draws ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sample(self, n: int) -> NDArray[np.int64]:
         """`n` independent draws."""
-        return self._draw(_checked_draws(n))
+        count = _checked_draws(n)
+        if self._buffer is not None and count <= FEW:
+            return np.array(self._buffer.many(count), dtype=np.int64)
+        return self._draw(count)
 
     def sample_one(self) -> int:
         """One draw."""
-        return int(self._draw(1)[0])
+        return int(self._draw(1)[0]) if self._buffer is None else self._buffer.one()
 
-    @abstractmethod
-    def _draw(self, n: int) -> NDArray[np.int64]: ...
+    def _draw(self, n: int) -> NDArray[np.int64]:
+        out = np.empty(n, dtype=np.int64)
+        staircase(self._decay, self._shift).fill(out, self._source)
+        return out
+
+    def __reduce__(self) -> tuple[type[IntegerNoise], tuple[Fraction, ByteSource | None]]:
+        # A copy starts with an empty buffer: noise drawn ahead is handed out by one object only.
+        return type(self), (self._parameter, None if self._source is DEFAULT else self._source)
 
     # ── what is known about it ───────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    @abstractmethod
+    def _parameter(self) -> Fraction:
+        """What the constructor takes."""
 
     @property
     @abstractmethod
@@ -109,3 +133,11 @@ def checked_scale(scale: Fraction, given: Exact, name: str, power: int = 1) -> F
             "Below it there is no noise to speak of; above it little of any data is left.",
         )
     return scale
+
+
+def cell_shift(scale: Fraction, widest: int, power: int = 1) -> int:
+    """The smallest s for which scale / 2^(power s) is at most `widest`."""
+    shift = 0
+    while scale > widest << power * shift:
+        shift += 1
+    return shift

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from hubbub.exact import Exact, positive
-from hubbub.noise.distribution import IntegerNoise, checked_scale
-from hubbub.noise.reference import reference_gaussian
+from hubbub.noise.decay import Decay
+from hubbub.noise.distribution import IntegerNoise, cell_shift, checked_scale
 from hubbub.noise.source import ByteSource
 
 SUMMED = 100.0
 """Up to this sigma sums are taken term by term; above, Euler-Maclaurin is exact to the last digits."""
+
+WIDEST = 128
+"""Larger sigmas are drawn in cells, so many to a sigma."""
 
 
 class DiscreteGaussian(IntegerNoise):
@@ -32,8 +36,9 @@ class DiscreteGaussian(IntegerNoise):
     """
 
     def __init__(self, variance: Exact, source: ByteSource | None = None) -> None:
-        super().__init__(source)
         self.variance_parameter = checked_scale(positive(variance, "variance"), variance, "variance", 2)
+        half = 1 / (2 * self.variance_parameter)
+        super().__init__(Decay(Fraction(0), half), cell_shift(self.variance_parameter, WIDEST**2, 2), source)
         self._sigma = math.sqrt(self.variance_parameter)
         self._tails: NDArray[np.float64] | None = None
         if self._sigma <= SUMMED:
@@ -46,8 +51,9 @@ class DiscreteGaussian(IntegerNoise):
             self._total = self._sigma * math.sqrt(2 * math.pi)
             self._variance = float(self.variance_parameter)
 
-    def _draw(self, n: int) -> NDArray[np.int64]:
-        return np.array([reference_gaussian(self.variance_parameter, self._source) for _ in range(n)], dtype=np.int64)
+    @property
+    def _parameter(self) -> Fraction:
+        return self.variance_parameter
 
     @property
     def variance(self) -> float:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
-from numpy.typing import NDArray
+from fractions import Fraction
 
 from hubbub.exact import Exact, positive
-from hubbub.noise.distribution import IntegerNoise, checked_scale
-from hubbub.noise.reference import reference_laplace
+from hubbub.noise.decay import Decay
+from hubbub.noise.distribution import IntegerNoise, cell_shift, checked_scale
 from hubbub.noise.source import ByteSource
+
+WIDEST = 64
+"""Larger scales are drawn in cells, so many to a scale."""
 
 
 class DiscreteLaplace(IntegerNoise):
@@ -26,12 +27,13 @@ class DiscreteLaplace(IntegerNoise):
     """
 
     def __init__(self, scale: Exact, source: ByteSource | None = None) -> None:
-        super().__init__(source)
         self.scale = checked_scale(positive(scale, "scale"), scale, "scale")
+        super().__init__(Decay(1 / self.scale, Fraction(0)), cell_shift(self.scale, WIDEST), source)
         self._rate = float(1 / self.scale)
 
-    def _draw(self, n: int) -> NDArray[np.int64]:
-        return np.array([reference_laplace(self.scale, self._source) for _ in range(n)], dtype=np.int64)
+    @property
+    def _parameter(self) -> Fraction:
+        return self.scale
 
     @property
     def variance(self) -> float:

@@ -1,0 +1,87 @@
+"""Drawing by inversion: a uniform number falls into one of many intervals, and nearly always 16 digits tell which."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.noise.decay import Decay
+from hubbub.noise.digits import Uniform
+from hubbub.noise.ladder import UNDECIDED, WORD, Ladder
+from hubbub.noise.source import ByteSource
+
+SHORT = 16
+BUCKETS = 1 << SHORT
+REACH = 40
+"""The table leaves out what has a probability of about 2^-40; it is found by exact arithmetic."""
+
+
+class Inversion:
+    """The distribution on 0, +1, -1, +2, -2, ... with weights head, f(1), f(1), f(2), f(2), ...
+
+    Outcomes are numbered in this order, and outcome i covers the interval [c_(i-1), c_i) of [0, 1).
+    """
+
+    def __init__(self, decay: Decay, head: int) -> None:
+        self._decay = decay
+        self._head = head
+        self._ladder = Ladder(*self.thresholds(WORD, REACH))
+        self.buckets = self._fill_buckets()
+
+    def thresholds(self, bits: int, reach: int) -> tuple[list[int], list[int]]:
+        """low_i <= c_i 2^bits <= high_i, for all outcomes up to the first with a weight below 2^-reach."""
+        work = bits + WORD
+        weights, after = self._decay.weights(work, reach)
+        head = self._head << work
+        total_low = head + 2 * sum(low for low, _ in weights)
+        total_high = head + 2 * (sum(high for _, high in weights) + after)
+        share_low = (1 << 2 * work) // total_high
+        share_high = (1 << 2 * work) // total_low + 1
+        drop = 2 * work - bits
+        sum_low = sum_high = head
+        lows, highs = [head * share_low >> drop], [(head * share_high >> drop) + 1]
+        for low, high in weights:
+            for _ in "+-":
+                sum_low += low
+                sum_high += high
+                lows.append(sum_low * share_low >> drop)
+                highs.append((sum_high * share_high >> drop) + 1)
+        return lows, highs
+
+    def resolve(self, shorts: NDArray[np.uint16], source: ByteSource) -> NDArray[np.intp]:
+        """The outcome of each 16-digit beginning, with 48 more digits, and with as many as needed where those fail."""
+        more = np.frombuffer(source.take(8 * len(shorts)), dtype="<u8") >> np.uint64(SHORT)
+        words = (shorts.astype(np.uint64) << np.uint64(WORD - SHORT)) | more
+        found = self._place(words)
+        for at in np.flatnonzero(found == UNDECIDED):
+            found[at] = self.resolve_exactly(Uniform(source, int(words[at]), WORD))
+        return found
+
+    def resolve_exactly(self, uniform: Uniform) -> int:
+        """The outcome of one number, by drawing digits until no threshold is in doubt."""
+        while True:
+            uniform.extend()
+            lows, highs = _exact_thresholds(self, uniform.bits)
+            found = bisect_right(lows, uniform.value)
+            if found < len(lows) and (found == 0 or uniform.value >= highs[found - 1]):
+                return found
+
+    def _place(self, words: NDArray[np.uint64]) -> NDArray[np.intp]:
+        found = self._ladder.place(words)
+        found[found == len(self._ladder)] = UNDECIDED  # beyond the last threshold of the table
+        return found
+
+    def _fill_buckets(self) -> NDArray[np.intp]:
+        """The outcome of all numbers that begin with the same 16 digits, where there is only one."""
+        begun, ended = self._ladder.passed(SHORT)
+        found = np.where(begun == ended, begun, UNDECIDED)
+        found[found == len(self._ladder)] = UNDECIDED
+        return found
+
+
+@lru_cache(maxsize=8)
+def _exact_thresholds(inversion: Inversion, bits: int) -> tuple[list[int], list[int]]:
+    return inversion.thresholds(bits, bits)
