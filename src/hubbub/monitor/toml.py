@@ -1,0 +1,117 @@
+"""A TOML file checked against a model; what is wrong is named with its file and line before anything starts."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from hubbub.errors import InvalidInput
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_toml(path: Path, model: type[Model]) -> Model:
+    """The file as a `model`, or one error that says where and what to do about the first mistake."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidInput(f"There is no settings file {path}.", "`hubbub init` writes a commented sample.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The settings file {path} cannot be read: {error}.") from None
+    try:
+        facts = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise InvalidInput(
+            f"{path}, line {line[1] if line else '?'}: {str(error).split(' (at')[0]}.",
+            "Strings are in quotes, tables in [brackets].",
+        ) from None
+    try:
+        return model.model_validate(facts)
+    except ValidationError as error:
+        raise _wrong_setting(path, text, facts, model, error) from None
+
+
+def _wrong_setting(
+    path: Path, text: str, facts: dict[str, Any], model: type[BaseModel], error: ValidationError
+) -> InvalidInput:
+    # A misspelt name is also a missing one: tell of the spelling first.
+    found = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
+    first = found[0]
+    place = _in_file(facts, first["loc"])
+    name, line = ".".join(place) or "the file", line_of(text, place)
+    more = f" ({error.error_count() - 1} more after it.)" if error.error_count() > 1 else ""
+    where = f"{path}, line {line}: " if line else f"{path}: "
+    if first["type"] == "extra_forbidden":
+        known = _names(model, place[:-1])
+        close = difflib.get_close_matches(place[-1], known, n=1)
+        hint = f"Did you mean `{close[0]}`?" if close else f"Known here: {', '.join(sorted(known))}."
+        return InvalidInput(f"{where}there is no setting `{name}`.{more}", hint)
+    if first["type"] == "missing":
+        return InvalidInput(
+            f"{where}the setting `{name}` is missing.{more}", "`hubbub init` writes a commented sample."
+        )
+    what = first["msg"].removeprefix("Value error, ")
+    return InvalidInput(
+        f"{where}`{name}`: {what[0].lower()}{what[1:]}.{more}", "`docs/settings.md` tells each setting."
+    )
+
+
+def _in_file(facts: Any, place: tuple[int | str, ...]) -> tuple[str, ...]:
+    """`place` as the file has it: the checker also names the chosen kind of a table, which no file does."""
+    found: list[str] = []
+    for part in place:
+        if isinstance(facts, dict) and part not in facts and facts.get("kind") == part:
+            continue
+        found.append(str(part))
+        facts = facts.get(part) if isinstance(facts, dict) else None
+    return tuple(found)
+
+
+def _names(model: type[BaseModel], place: tuple[str, ...]) -> list[str]:
+    """The settings that exist at `place`, following nested models."""
+    for part in place:
+        field = model.model_fields.get(part)
+        inner = field.annotation if field is not None else None
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            return []
+        model = inner
+    return list(model.model_fields)
+
+
+def line_of(text: str, place: tuple[str, ...]) -> int | None:
+    """The line where the setting at `place` stands, or its table's; found by reading the file, tables and dotted names.
+
+    >>> line_of('[privacy]\\nepsilon = 0', ("privacy", "epsilon"))
+    2
+    """
+    table: tuple[str, ...] = ()
+    best: tuple[int, int] | None = None
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.split("#", 1)[0].strip()
+        header = re.fullmatch(r"\[+\s*([^\]]+?)\s*\]+", line)
+        setting = re.match(r"([A-Za-z0-9_.\"' -]+?)\s*=", line)
+        if header:
+            table = _parts(header[1])
+            here = table
+        elif setting:
+            here = table + _parts(setting[1])
+        else:
+            continue
+        if place[: len(here)] == here and (best is None or len(here) > best[0]):
+            best = (len(here), number)
+    return best[1] if best else None
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in dotted.split("."))
+
+
+def to_plain(model: BaseModel) -> dict[str, Any]:
+    """The settings as plain JSON types, for `--json` and the log."""
+    return model.model_dump(mode="json")
