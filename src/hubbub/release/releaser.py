@@ -55,8 +55,11 @@ class Releaser(ABC):
         """What releasing `tick` will cost at most; decided from released values only. Free means: it is predicted."""
         return self._account.even_cost
 
-    def release(self, counts: Counts) -> Release:
-        """Spend `cost(counts.tick)`, measure, estimate. Ticks that were skipped are predicted over."""
+    def check(self, counts: Counts) -> Cost:
+        """Raise what `release(counts)` would refuse, and change nothing; otherwise what it will cost at most.
+
+        A store calls this before it debits: what is refused must not be written down as spent.
+        """
         if counts.keys != self.keys:
             raise UnknownKey(
                 f"The counts have other keys than the stream: {counts.keys!r} instead of {self.keys!r}.",
@@ -64,9 +67,14 @@ class Releaser(ABC):
             )
         self._check_order(counts.tick)
         cost = self.cost(counts.tick)
+        self._account.check(counts.tick.index, cost)
+        return cost
+
+    def release(self, counts: Counts) -> Release:
+        """Spend `cost(counts.tick)`, measure, estimate. Ticks that were skipped are predicted over."""
+        cost = self.check(counts)
         if cost.is_free:
             return self.predict(counts.tick)
-        self._account.check(counts.tick.index, cost)
         self._skip_to(counts.tick)
         self._account.charge(counts.tick.index, cost)
         measurements = self._perturbation.measure(counts, cost)
