@@ -1,0 +1,65 @@
+"""What is hashed, in which bytes: the two strands that tie a stream's ledger together.
+
+| strand | made when | `hash` or `seal` of a row covers |
+|---|---|---|
+| debits | a tick is reserved | all that is fixed at that moment, and the hash of the debit before |
+| outcomes | a tick is settled or lost | that hash, the outcome, its final cost, its release, and the seal before |
+
+Both begin at the stream's genesis, which covers its name, keys, guarantee, method and options. The seal of the last
+outcome therefore stands for the whole ledger up to there: written down elsewhere, it is an anchor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hubbub.store.debit import Debit
+    from hubbub.store.packing import PackedRelease
+
+
+def digest(label: str, *parts: str | int | bytes | None) -> bytes:
+    """SHA-256 over the parts, each with its type and length, so that no two lists of parts give the same bytes.
+
+    >>> digest("x", "ab", "c") == digest("x", "a", "bc")
+    False
+    """
+    pieces = [b"hubbub ", label.encode(), b"\n"]
+    for part in parts:
+        if isinstance(part, bytes):
+            kind, raw = b"b", part
+        elif isinstance(part, str):
+            kind, raw = b"s", part.encode()
+        elif part is None:
+            kind, raw = b"n", b""
+        else:
+            kind, raw = b"i", b"%d" % part
+        pieces += (kind, struct.pack(">Q", len(raw)), raw)
+    return hashlib.sha256(b"".join(pieces)).digest()
+
+
+def genesis(name: str, keys: str, guarantee: str, method: str, options: str) -> bytes:
+    """Where both strands of a stream begin: its definition."""
+    return digest("stream 1", name, keys, guarantee, method, options)
+
+
+def debit_hash(debit: Debit) -> bytes:
+    d = debit
+    return digest("debit 1", d.previous, d.place, d.tick, d.start, d.length, d.epsilon, d.rho, d.purpose, d.reserved)
+
+
+def seal(before: bytes, debit_hash: bytes, state: str, epsilon: str, rho: str, release: bytes) -> bytes:
+    return digest("outcome 1", before, debit_hash, state, epsilon, rho, release)
+
+
+def release_digest(packed: PackedRelease) -> bytes:
+    p = packed
+    variance = None if p.noise_variance is None else struct.pack(">d", p.noise_variance)
+    return digest("release 1", p.estimates, p.standard_errors, p.lower, p.upper, p.measurements, variance)
+
+
+def mark(seal: bytes, tick: int, place: int, snapshot: bytes, account: str, settled: int, lost: int) -> bytes:
+    """Ties the one state that is kept to the outcome after which it was taken."""
+    return digest("state 1", seal, tick, place, snapshot, account, settled, lost)

@@ -1,0 +1,292 @@
+"""Joins a releaser and a stream of the store: the one way in which a tick is released."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from hubbub.confidential import Counts
+from hubbub.errors import BudgetExceeded, HubbubError, InvalidParameter, StoreUnavailable
+from hubbub.exact import whole
+from hubbub.privacy import Account
+from hubbub.release.releaser import Releaser
+from hubbub.released import Cost, Release, Snapshot, Tick
+from hubbub.store.debit import Debit
+from hubbub.store.faults import fault_point
+from hubbub.store.ledger import NOBODY, Ledger, Moved, Position, taken
+from hubbub.store.owner import is_gone, new_owner, retire
+from hubbub.store.stream import Definition
+
+_POLL = 0.01
+
+
+class Curator:
+    """Releases ticks of one stream so that no crash, no second curator and no full disk can break the promise.
+
+    A tick goes through five steps: *check* everything that can be refused; *debit* its cost durably; *draw*; write
+    release, estimator's state and settlement in *one transaction*; *publish*, that is, return. A tick that was
+    debited and has no outcome (a crash, a failed write) is lost: it is predicted, its whole reserved cost stays
+    charged, and it is never drawn again. What was drawn for it was never published.
+
+    `reserve_ahead` debits that many ticks in one commit and so saves waiting for the disk; after a crash, those that
+    were not used are lost. `patience` is how many seconds another curator's open reservation is waited for, if it
+    cannot be seen that that curator is gone.
+
+    Guarantee
+        Protects: what the releaser's guarantee protects; the same promise, now across restarts and curators.
+        Enforced by the caller: the unit's bounds, before counting; one store for all curators of a stream.
+        Formula: the sum of all debits that one unit can meet (settled at their cost, reserved and lost at the
+        reserved amount) is at most the guarantee's budget.
+        Not covered: a store that is set back to an older copy (compare the head, `hubbub ledger verify --head`).
+        Reference: none; the argument is our own.
+        Proof: docs/proofs/ledger.md (proved).
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from hubbub.privacy import Guarantee, Session
+    >>> from hubbub.release import Lpa
+    >>> from hubbub.released import Keys
+    >>> from hubbub.store import Store
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> lpa = Lpa(Keys(["front", "news"]), Guarantee.pure(Session(max_ticks=20), 1))
+    >>> with Store.open(Path(folder.name) / "site.db") as store, store.curate("site", lpa) as curator:
+    ...     print(curator.guarantee)
+    ...     release = curator.release(Counts.of(lpa.keys, Tick(0), {"front": 812, "news": 240}))
+    ...     store.budget("site").spent
+    Each browsing session's presence changes any output's probability by at most a factor e^1 = 2.72, ...
+    Fraction(1, 20)
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        releaser: Releaser,
+        *,
+        reserve_ahead: int = 1,
+        patience: float = 5.0,
+    ) -> None:
+        stream = ledger.stream
+        # Options are the caller's: a releaser does not know its own.
+        stream.definition.expect(
+            Definition.of(stream.name, releaser.keys, releaser.guarantee, releaser.name, stream.options)
+        )
+        if releaser.next_tick != 0:
+            raise InvalidParameter(
+                f"The releaser has already released up to tick {releaser.next_tick - 1} outside the store.",
+                "Give a fresh one: the store brings it to where the stream stands.",
+            )
+        self.stream = stream
+        self.guarantee = stream.guarantee
+        self._ledger = ledger
+        self._releaser = releaser
+        self._fresh = releaser.snapshot().to_bytes()
+        self._ahead_limit = whole(reserve_ahead, "reserve_ahead", "Use 1 to debit each tick by itself.")
+        self._patience = patience
+        self._lock = threading.RLock()
+        self._owner = new_owner()
+        self._unused: set[int] = set()  # ticks reserved by us for which certainly nothing was drawn
+        self._position: Position
+        self._account: Account
+        self._stale = True
+        self._closed = False
+        try:
+            self._catch_up()
+        except BaseException:
+            retire(self._owner)
+            raise
+
+    # ── what a stream does ───────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def next_tick(self) -> int:
+        """The first tick that is free, as far as this curator knows."""
+        held = [debit.tick for debit in self._position.pending if debit.tick not in self._unused]
+        return max(held, default=self._position.checkpoint.tick) + 1
+
+    def release(self, counts: Counts) -> Release:
+        """Debit, draw, store, and only then return what may be published."""
+        tick = counts.tick
+        with self._lock, self._alive():
+            while True:
+                self._catch_up(tick)
+                cost = self._releaser.check(counts)
+                try:
+                    if cost.is_free:
+                        return self._predict(tick)
+                    self._reserve(tick, cost)
+                    break
+                except Moved:
+                    self._stale = True
+            self._unused.discard(tick.index)  # from here on the tick may have been drawn
+            release = self._releaser.release(counts)
+            fault_point("draw:done")
+            self._settle(release)
+            fault_point("publish")
+            return release
+
+    def predict(self, tick: Tick) -> Release:
+        """The release of a tick nobody counted: stored like any other, and free."""
+        with self._lock, self._alive():
+            while True:
+                self._catch_up(tick)
+                try:
+                    return self._predict(tick)
+                except Moved:
+                    self._stale = True
+
+    def close(self) -> None:
+        """Hand back what was reserved and not used, so that a successor need not count it as lost."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            retire(self._owner)
+            if self._unused:
+                # If even this fails they count as lost later, which costs budget but no privacy.
+                with suppress(StoreUnavailable):
+                    self._ledger.hand_over(self._owner, NOBODY, first=min(self._unused))
+
+    def __enter__(self) -> Curator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ── the steps ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _reserve(self, tick: Tick, cost: Cost) -> None:
+        """Hold a durable debit for the tick: one that was reserved ahead, or a new one."""
+        self._skip_unused(tick)
+        if tick.index in self._unused:
+            self._check_reserved(self._position.pending[0], tick, cost)
+            return
+        wanted = self._affordable(tick, cost)
+        self._position = self._ledger.reserve(self._position, wanted, self._owner, "release")
+        self._unused = {ahead.index for ahead, _ in wanted}
+
+    def _affordable(self, tick: Tick, cost: Cost) -> list[tuple[Tick, Cost]]:
+        """The tick, and as many after it as are to be reserved ahead and the budget allows; or a refusal."""
+        self._account.check(tick.index, cost)
+        wanted = [(tick, cost)]
+        if self._ahead_limit > 1:
+            account = self._position.checkpoint.open_account(self.stream)
+            account.charge(tick.index, cost)
+            for step in range(1, self._ahead_limit):
+                ahead = tick.after(step)
+                price = self._releaser.cost(ahead)
+                try:
+                    account.charge(ahead.index, price)
+                except HubbubError:
+                    break
+                if price.is_free:
+                    break
+                wanted.append((ahead, price))
+        return wanted
+
+    def _check_reserved(self, debit: Debit, tick: Tick, cost: Cost) -> None:
+        if tick != debit.at:
+            raise InvalidParameter(
+                f"Tick {tick} is not the one that was reserved ahead, {debit.at}.",
+                "Ticks reserved ahead follow each other at the same length; use reserve_ahead=1 for others.",
+            )
+        if self._account.amount(cost) > self._account.amount(debit.limit):
+            raise BudgetExceeded(
+                f"Tick {debit.tick} now costs {cost!r}, but {debit.limit!r} was reserved ahead for it.",
+                "Use reserve_ahead=1 with a mechanism whose cost changes, and predict this tick.",
+            )
+
+    def _settle(self, release: Release) -> None:
+        snapshot = self._releaser.snapshot().to_bytes()
+        self._position = self._ledger.settle(self._position, self._account, release, snapshot)
+
+    def _predict(self, tick: Tick) -> Release:
+        """A free tick: from its reservation if it has one, otherwise in a single transaction."""
+        self._skip_unused(tick)
+        if tick.index in self._unused:
+            self._unused.discard(tick.index)
+            release = self._releaser.predict(tick)
+            self._settle(release)
+        else:
+            release, self._position = self._ledger.settle_free(
+                self._position, self._account, tick, lambda: self._predicted(tick)
+            )
+        fault_point("publish")
+        return release
+
+    def _predicted(self, tick: Tick, lost: Cost | None = None) -> tuple[Release, bytes]:
+        release = self._releaser.predict(tick, lost)
+        return release, self._releaser.snapshot().to_bytes()
+
+    def _skip_unused(self, tick: Tick) -> None:
+        """Ticks reserved ahead that the caller left out: nothing was drawn for them, so they settle for nothing."""
+        while self._unused and (debit := self._position.pending[0]).tick < tick.index:
+            self._unused.discard(debit.tick)
+            self._settle(self._releaser.predict(debit.at))
+
+    # ── after a failure, a restart, or another curator's work ────────────────────────────────────────────────────
+
+    @contextmanager
+    def _alive(self) -> Iterator[None]:
+        """Whatever goes wrong inside, the store is what counts: read it anew before the next step."""
+        if self._closed:
+            raise StoreUnavailable("This curator was closed.", "Open another one: `store.curate(…)`.")
+        try:
+            yield
+        except BaseException:
+            self._stale = True
+            raise
+
+    def _catch_up(self, wanted: Tick | None = None) -> None:
+        """Bring releaser and account to the store's last outcome; give every tick that was left without one its own."""
+        if not self._stale:
+            return
+        seen, since, given_up = None, time.monotonic(), set[str]()
+        before = -1 if wanted is None else self._position.checkpoint.tick
+        while True:
+            self._read()
+            waiting = [debit for debit in self._position.pending if debit.tick not in self._unused]
+            if not waiting:
+                break
+            first = waiting[0]
+            if first.owner == NOBODY:
+                self._take_over()
+                continue
+            if first.tick != seen:
+                seen, since = first.tick, time.monotonic()
+            if time.monotonic() - since >= self._patience:
+                given_up.add(first.owner)
+            if first.owner == self._owner or first.owner in given_up or is_gone(first.owner):
+                self._lose(first)
+            elif wanted is not None and wanted.index <= self._position.last_tick:
+                raise taken(wanted.index, "another curator holds it")
+            else:
+                time.sleep(_POLL)
+        self._stale = False
+        if wanted is not None and before < wanted.index <= self._position.checkpoint.tick:
+            raise self._gone(wanted)
+
+    def _read(self) -> None:
+        self._position = self._ledger.position()
+        self._unused &= {debit.tick for debit in self._position.pending if debit.owner == self._owner}
+        checkpoint = self._position.checkpoint
+        self._account = checkpoint.open_account(self.stream)
+        self._releaser.restore(Snapshot.from_bytes(checkpoint.snapshot or self._fresh))
+
+    def _lose(self, debit: Debit) -> None:
+        with suppress(Moved):  # another curator came before; the next look at the store shows it
+            self._position = self._ledger.lose(
+                self._position, self._account, lambda: self._predicted(debit.at, debit.limit)
+            )
+
+    def _take_over(self) -> None:
+        """Reservations that a closed curator handed back are as good as our own, once the store says so."""
+        self._unused |= self._ledger.hand_over(NOBODY, self._owner)
+
+    def _gone(self, tick: Tick) -> Exception:
+        debit = self._ledger.debit(tick.index)
+        if debit is not None and debit.state == "lost":
+            return taken(tick.index, "it was lost when a step failed after its debit; a prediction stands for it")
+        return taken(tick.index, "it was released already, by another curator or before a step failed")

@@ -1,0 +1,35 @@
+"""Named places between the durable writes, so that a test can stop the process at each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+FAULT_POINTS = (
+    "debit:begin",  # nothing is written yet
+    "debit:written",  # the debit is in the transaction, not committed
+    "debit:committed",  # the debit is durable, nothing is drawn
+    "draw:done",  # noise is drawn, nothing about it is written
+    "settle:debit",  # the settlement is in the transaction
+    "settle:release",  # the release too
+    "settle:state",  # and the estimator's state: all but the commit
+    "settle:committed",  # everything is durable, nothing is published
+    "publish",  # the release is about to be handed to the caller
+    "lost:predicted",  # after a crash: the lost tick is predicted in memory
+    "lost:written",  # its outcome is in the transaction, not committed
+    "lost:committed",  # its outcome is durable
+)
+"""Every name that `fault_point` is called with, in the order in which a tick meets them."""
+
+_hook: Callable[[str], None] | None = None
+
+
+def fault_point(name: str) -> None:
+    """Nothing at all, unless a test has installed something to do here."""
+    if _hook is not None:
+        _hook(name)
+
+
+def install(hook: Callable[[str], None] | None) -> None:
+    """Call `hook` with the name of each fault point that is passed; None takes it away again. For tests only."""
+    global _hook
+    _hook = hook

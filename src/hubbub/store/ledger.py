@@ -1,0 +1,254 @@
+"""The durable side of one stream: what is written, inside which transaction, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from hubbub.errors import BudgetExceeded, LedgerBroken, TickTaken
+from hubbub.privacy import Account
+from hubbub.released import Cost, Release, Tick
+from hubbub.store import chain, schema
+from hubbub.store.checkpoint import Checkpoint, account_text
+from hubbub.store.database import Database
+from hubbub.store.debit import Debit, State
+from hubbub.store.faults import fault_point
+from hubbub.store.packing import PackedRelease
+from hubbub.store.stream import Stream
+from hubbub.store.times import Clock, span_of, to_micros
+
+_D, _S = schema.debits.c, schema.states.c
+
+DEBIT_COLUMNS = [_D[name] for name in Debit.__slots__]
+_CHECKPOINT = sa.select(*(_S[name] for name in Checkpoint.__slots__)).where(_S.stream == sa.bindparam("id"))
+_PENDING = (
+    sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick > sa.bindparam("after")).order_by(_D.tick)
+)
+_LAST = sa.select(_D.hash, _D.seal).where(_D.stream == sa.bindparam("id")).order_by(_D.tick.desc()).limit(1)
+_AT = sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick == sa.bindparam("at"))
+_LOCK = sa.select(schema.streams.c.id).where(schema.streams.c.id == sa.bindparam("id")).with_for_update()
+_RESERVE = sa.insert(schema.debits)
+_RESERVED = sa.and_(_D.stream == sa.bindparam("id"), _D.state == "reserved", _D.owner == sa.bindparam("holder"))
+_SETTLE = (
+    sa.update(schema.debits)
+    .where(_RESERVED, _D.tick == sa.bindparam("at"))
+    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "settled_epsilon", "settled_rho", "seal")})
+)
+_HAND_OVER = (
+    sa.update(schema.debits)
+    .where(_RESERVED, _D.tick >= sa.bindparam("first"))
+    .values(owner=sa.bindparam("new_owner"))
+    .returning(_D.tick)
+)
+_RELEASE = sa.insert(schema.releases)
+_STATE = (
+    sa.update(schema.states)
+    .where(_S.stream == sa.bindparam("id"))
+    .values({name: sa.bindparam(f"new_{name}") for name in Checkpoint.__slots__})
+)
+
+NOBODY = ""
+"""The owner of a reservation that was handed back: certainly nothing was drawn for it, anyone may take it over."""
+
+
+class Moved(Exception):
+    """The store is further on than the curator knew: another one has written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One moment of a stream: the last outcome, and the reservations that wait for theirs."""
+
+    checkpoint: Checkpoint
+    pending: tuple[Debit, ...]
+    last: tuple[bytes, bytes | None]
+
+    @property
+    def last_tick(self) -> int:
+        return self.pending[-1].tick if self.pending else self.checkpoint.tick
+
+    @property
+    def last_place(self) -> int:
+        return self.pending[-1].place if self.pending else self.checkpoint.place
+
+
+class Ledger:
+    """Reads and writes one stream's debits, releases and state.
+
+    It knows nothing of noise and keeps nothing in memory: what it is told about the past (`Position`) it compares
+    with the store inside the transaction, and raises `Moved` if they differ. If anything is raised, the transaction
+    is undone, but what was handed in (the account, the estimator behind `predict`) may have moved on: read both anew.
+    """
+
+    def __init__(self, database: Database, stream: Stream, clock: Clock) -> None:
+        self.database = database
+        self.stream = stream
+        self._clock = clock
+
+    def position(self) -> Position:
+        """Where the stream stands, read in one moment."""
+        with self.database.read() as connection:
+            return self._position(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that no other curator of this stream can come between."""
+        with self.database.write() as connection:
+            if not self.database.is_sqlite:  # SQLite has one writer anyway
+                connection.execute(_LOCK, {"id": self.stream.id})
+            yield connection
+
+    def reserve(self, position: Position, wanted: Sequence[tuple[Tick, Cost]], owner: str, purpose: str) -> Position:
+        """Debit ticks durably, in one commit. The caller has asked the ledger's account (`affordable`) before."""
+        fault_point("debit:begin")
+        try:
+            with self.writing() as connection:
+                self._expect(connection, position)
+                made = self._chained(position, wanted, owner, purpose)
+                connection.execute(_RESERVE, [self._row(debit) for debit in made])
+                fault_point("debit:written")
+        except sa.exc.IntegrityError:
+            raise taken(wanted[0][0].index, "another curator holds it") from None
+        fault_point("debit:committed")
+        return replace(position, pending=position.pending + made, last=(made[-1].hash, None))
+
+    def settle(self, position: Position, account: Account, release: Release, snapshot: bytes) -> Position:
+        """Write the outcome of the first reserved tick: release, settlement and state, together or not at all."""
+        debit = position.pending[0]
+        if account.amount(release.cost) > account.amount(debit.limit):
+            raise BudgetExceeded(
+                f"Tick {debit.tick} took {release.cost!r} where {debit.limit!r} was reserved. It is not published.",
+                "The releaser's `cost` must say the most that a tick can take.",
+            )
+        with self.writing() as connection:
+            after = self._settle(connection, position, account, "settled", release, snapshot)
+        fault_point("settle:committed")
+        return after
+
+    def settle_free(
+        self, position: Position, account: Account, tick: Tick, predict: Callable[[], tuple[Release, bytes]]
+    ) -> tuple[Release, Position]:
+        """A tick that costs nothing needs no reservation: its debit of zero is written with its outcome.
+
+        `predict` moves the estimator, so it is called once it is sure that no other curator came before.
+        """
+        with self.writing() as connection:
+            self._expect(connection, position)
+            release, snapshot = predict()
+            made = self._chained(position, [(tick, Cost.nothing())], NOBODY, "prediction")
+            connection.execute(_RESERVE, [self._row(debit) for debit in made])
+            before = replace(position, pending=made, last=(made[-1].hash, None))
+            after = self._settle(connection, before, account, "settled", release, snapshot)
+        fault_point("settle:committed")
+        return release, after
+
+    def lose(self, position: Position, account: Account, predict: Callable[[], tuple[Release, bytes]]) -> Position:
+        """The first reserved tick is never drawn (again): its prediction stands for it, at the reserved cost."""
+        with self.writing() as connection:
+            if self._position(connection) != position:
+                raise Moved
+            release, snapshot = predict()
+            fault_point("lost:predicted")
+            after = self._settle(connection, position, account, "lost", release, snapshot)
+            fault_point("lost:written")
+        fault_point("lost:committed")
+        return after
+
+    def hand_over(self, holder: str, to: str, first: int = 0) -> set[int]:
+        """Give one owner's open reservations, from tick `first` on, to another; the ticks that changed hands."""
+        with self.writing() as connection:
+            values = {"id": self.stream.id, "holder": holder, "new_owner": to, "first": first}
+            return set(connection.execute(_HAND_OVER, values).scalars())
+
+    def debit(self, tick: int) -> Debit | None:
+        with self.database.read() as connection:
+            row = connection.execute(_AT, {"id": self.stream.id, "at": tick}).one_or_none()
+        return None if row is None else Debit(*row)
+
+    # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _position(self, connection: Connection) -> Position:
+        row = connection.execute(_CHECKPOINT, {"id": self.stream.id}).one_or_none()
+        if row is None:
+            raise LedgerBroken(f"The state of the stream {self.stream.name!r} is missing.", "Restore a backup.")
+        checkpoint = Checkpoint(*row).check(self.stream)
+        found = connection.execute(_PENDING, {"id": self.stream.id, "after": checkpoint.tick})
+        pending = tuple(Debit(*row) for row in found)
+        return Position(checkpoint, pending, self._last(connection))
+
+    def _last(self, connection: Connection) -> tuple[bytes, bytes | None]:
+        row = connection.execute(_LAST, {"id": self.stream.id}).one_or_none()
+        return (self.stream.genesis, self.stream.genesis) if row is None else (row.hash, row.seal)
+
+    def _expect(self, connection: Connection, position: Position) -> None:
+        if self._last(connection) != position.last:
+            raise Moved
+
+    def _chained(
+        self, position: Position, wanted: Sequence[tuple[Tick, Cost]], owner: str, purpose: str
+    ) -> tuple[Debit, ...]:
+        made: list[Debit] = []
+        previous, place, time = position.last[0], position.last_place, to_micros(self._clock())
+        for tick, cost in wanted:
+            place += 1
+            amounts = (str(cost.epsilon), str(cost.rho))
+            bare = Debit(
+                tick.index, place, *span_of(tick), *amounts, purpose, time, previous, b"", "reserved", owner
+            )  # fmt: skip
+            debit = replace(bare, hash=chain.debit_hash(bare))
+            previous = debit.hash
+            made.append(debit)
+        return tuple(made)
+
+    def _settle(
+        self,
+        connection: Connection,
+        position: Position,
+        account: Account,
+        state: State,
+        release: Release,
+        snapshot: bytes,
+    ) -> Position:
+        before, debit, *rest = position.checkpoint, *position.pending
+        account.charge(debit.tick, release.cost)
+        packed = PackedRelease.of(release)
+        cost = (str(release.cost.epsilon), str(release.cost.rho))
+        sealed = chain.seal(before.seal, debit.hash, state, *cost, chain.release_digest(packed))
+        values = {
+            "id": self.stream.id, "at": debit.tick, "holder": debit.owner,
+            "new_state": state, "new_settled_epsilon": cost[0], "new_settled_rho": cost[1], "new_seal": sealed,
+        }  # fmt: skip
+        if connection.execute(_SETTLE, values).rowcount != 1:
+            raise taken(debit.tick, "another curator took it for lost, since it waited too long")
+        fault_point("settle:debit")
+        key = {"stream": self.stream.id, "tick": debit.tick}
+        connection.execute(_RELEASE, key | {name: getattr(packed, name) for name in packed.__slots__})
+        fault_point("settle:release")
+        after = Checkpoint.made(
+            debit.tick,
+            debit.place,
+            snapshot,
+            account_text(account),
+            before.settled + (state == "settled"),
+            before.lost + (state == "lost"),
+            sealed,
+        )
+        row: dict[str, Any] = {f"new_{name}": value for name, value in after.to_row().items()}
+        connection.execute(_STATE, row | {"id": self.stream.id})
+        fault_point("settle:state")
+        return Position(after, tuple(rest), position.last if rest else (debit.hash, sealed))
+
+    def _row(self, debit: Debit) -> dict[str, Any]:
+        return {"stream": self.stream.id} | dict(zip(Debit.__slots__, astuple(debit), strict=True))
+
+
+def taken(tick: int, why: str) -> TickTaken:
+    return TickTaken(
+        f"Tick {tick} is taken: {why}.",
+        "It is released once, by whoever came first. Go on with the next tick; the stored releases hold this one.",
+    )

@@ -1,0 +1,94 @@
+"""Vectors as few bytes, without losing a bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.errors import SchemaMismatch
+from hubbub.released import Cost, Keys, Release, Tick
+
+_INTEGERS = ("<i1", "<i2", "<i4", "<i8")
+_CODES = {"<f8": b"f", "<i1": b"1", "<i2": b"2", "<i4": b"4", "<i8": b"8"}
+_TYPES = {code: dtype for dtype, code in _CODES.items()}
+_ALL_THE_SAME, _EACH = b"=", b":"
+
+
+def pack(vector: NDArray[Any]) -> bytes:
+    """One byte for the type, one saying whether all entries are the same, then the entries (or the one).
+
+    Whole numbers, also those that came as floats, take the smallest integer type that holds them.
+
+    >>> len(pack(np.full(1000, 28.3))), len(pack(np.array([812.0, 240.0, 97.0])))
+    (10, 8)
+    """
+    vector = np.ascontiguousarray(vector, dtype=np.float64 if vector.dtype.kind == "f" else np.int64)
+    if len(vector) and (vector.view(np.int64) == vector.view(np.int64)[0]).all():
+        return _ALL_THE_SAME + _packed(vector[:1])
+    return _EACH + _packed(vector)
+
+
+def _packed(vector: NDArray[Any]) -> bytes:
+    if vector.dtype == np.float64:
+        with np.errstate(invalid="ignore"):
+            whole = vector.astype(np.int64)
+        # Bit for bit: minus zero, infinities and what is beyond 2^53 stay floats.
+        if not (whole.astype(np.float64).view(np.int64) == vector.view(np.int64)).all():
+            return _CODES["<f8"] + vector.astype("<f8").tobytes()
+        vector = whole
+    low, high = int(vector.min(initial=0)), int(vector.max(initial=0))
+    for dtype in _INTEGERS:
+        limits = np.iinfo(dtype)
+        if limits.min <= low and high <= limits.max:
+            break
+    return _CODES[dtype] + vector.astype(dtype).tobytes()
+
+
+def unpack(data: bytes, length: int, dtype: type[np.float64] | type[np.int64]) -> NDArray[Any]:
+    """The vector that `pack` was given."""
+    kind = _TYPES.get(data[1:2])
+    if kind is None or data[:1] not in (_ALL_THE_SAME, _EACH):
+        raise _unreadable()
+    try:
+        vector = np.frombuffer(data, dtype=kind, offset=2).astype(dtype)
+    except ValueError:
+        raise _unreadable() from None
+    same = data[:1] == _ALL_THE_SAME
+    if len(vector) != (1 if same else length):
+        raise _unreadable()
+    return np.full(length, vector[0]) if same else vector
+
+
+def _unreadable() -> SchemaMismatch:
+    return SchemaMismatch(
+        "A stored vector cannot be read: it is damaged, or a newer Hubbub wrote it.",
+        "Run `hubbub ledger verify`, and restore the store from a backup if a release was damaged.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRelease:
+    """A release as the store keeps it; its tick and its cost stand in the debit."""
+
+    estimates: bytes
+    standard_errors: bytes
+    lower: bytes
+    upper: bytes
+    measurements: bytes | None
+    noise_variance: float | None
+
+    @classmethod
+    def of(cls, release: Release) -> PackedRelease:
+        r = release
+        measured = None if r.measurements is None else pack(r.measurements)
+        vectors = pack(r.values), pack(r.standard_errors), pack(r.lower), pack(r.upper)
+        return cls(*vectors, measured, r.noise_variance)
+
+    def unpack(self, tick: Tick, keys: Keys, cost: Cost) -> Release:
+        packed = (self.estimates, self.standard_errors, self.lower, self.upper)
+        values, errors, lower, upper = (unpack(vector, len(keys), np.float64) for vector in packed)
+        measured = None if self.measurements is None else unpack(self.measurements, len(keys), np.int64)
+        return Release(tick, keys, values, errors, lower, upper, measured, self.noise_variance, cost)

@@ -1,0 +1,231 @@
+"""Walks a whole ledger and says which line is not as it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from hubbub.errors import HubbubError, LedgerBroken
+from hubbub.privacy import Account
+from hubbub.store import chain, schema
+from hubbub.store.checkpoint import Checkpoint, account_text
+from hubbub.store.database import Database
+from hubbub.store.debit import Debit
+from hubbub.store.ledger import DEBIT_COLUMNS
+from hubbub.store.packing import PackedRelease
+from hubbub.store.stream import Stream
+
+_D, _R, _S = schema.debits.c, schema.releases.c, schema.states.c
+_WIDTH = len(DEBIT_COLUMNS)
+_PAGE = 2_000
+_MOST_FAULTS = 100
+
+_ROWS = (
+    sa.select(*DEBIT_COLUMNS, _R.tick.label("released"), *(_R[name] for name in PackedRelease.__slots__))
+    .select_from(schema.debits.outerjoin(schema.releases, sa.and_(_R.stream == _D.stream, _R.tick == _D.tick)))
+    .where(_D.stream == sa.bindparam("id"), _D.tick > sa.bindparam("after"))
+    .order_by(_D.tick)
+    .limit(_PAGE)
+)
+_BEFORE_TAIL = (
+    sa.select(*DEBIT_COLUMNS)
+    .where(_D.stream == sa.bindparam("id"))
+    .order_by(_D.tick.desc())
+    .offset(sa.bindparam("rows"))
+    .limit(1)
+)
+_ORPHANS = (
+    sa.select(_R.tick)
+    .where(
+        _R.stream == sa.bindparam("id"),
+        ~sa.exists().where(_D.stream == _R.stream, _D.tick == _R.tick),
+    )
+    .order_by(_R.tick)
+    .limit(_MOST_FAULTS)
+)
+_STATE = sa.select(*(_S[name] for name in Checkpoint.__slots__)).where(_S.stream == sa.bindparam("id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One line that is not as it was written."""
+
+    tick: int | None
+    what: str
+
+    def __str__(self) -> str:
+        return self.what if self.tick is None else f"tick {self.tick}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a walk over a ledger found."""
+
+    stream: str
+    settled: int
+    lost: int
+    reserved: int
+    spent: Fraction | None
+    head: str
+    anchor_tick: int | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+    @property
+    def debits(self) -> int:
+        return self.settled + self.lost + self.reserved
+
+    def require(self) -> Verification:
+        """This, if nothing was found; otherwise the refusal to go on."""
+        if self.faults:
+            raise LedgerBroken(
+                f"The ledger of the stream {self.stream!r} is broken at {self.faults[0]}.",
+                "Stop releasing, find out who changed it, and restore the store from a backup. Nothing was written.",
+            )
+        return self
+
+
+def verify(database: Database, stream: Stream, *, anchor: str | None = None, tail: int | None = None) -> Verification:
+    """Check every line of a stream's ledger, in constant memory; with `tail`, only that many of the last ones.
+
+    `anchor` is a head that was written down earlier: the ledger must still hold it, or its end was cut off.
+    """
+    with database.read() as connection:
+        walk = _Walk(stream, None if anchor is None else anchor.lower())
+        if tail is not None:
+            walk.begin_after(connection, tail)
+        for debit, release in _rows(connection, stream, walk.tick):
+            walk.step(debit, release)
+        walk.end(connection)
+    return walk.result()
+
+
+def _rows(connection: Connection, stream: Stream, after: int) -> Iterator[tuple[Debit, PackedRelease | None]]:
+    while True:
+        rows = connection.execute(_ROWS, {"id": stream.id, "after": after}).all()
+        for row in rows:
+            values = tuple(row)
+            release = None if values[_WIDTH] is None else PackedRelease(*values[_WIDTH + 1 :])
+            yield Debit(*values[:_WIDTH]), release
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1].tick
+
+
+class _Walk:
+    """Carries from line to line what the next one must fit to."""
+
+    def __init__(self, stream: Stream, anchor: str | None) -> None:
+        self._stream = stream
+        self._anchor, self._anchor_tick = anchor, None if anchor != stream.genesis.hex() else -1
+        self._account: Account | None = Account(stream.guarantee)
+        self.tick, self._place = -1, 0
+        self._hash = self._seal = stream.genesis
+        self._sealed = (-1, 0)  # tick and place of the last outcome
+        self._counts = {"settled": 0, "lost": 0, "reserved": 0}
+        self._faults: list[Fault] = []
+
+    def begin_after(self, connection: Connection, rows: int) -> None:
+        """Take the line before the last `rows` as given; what was spent before it is then not added up."""
+        row = connection.execute(_BEFORE_TAIL, {"id": self._stream.id, "rows": rows}).one_or_none()
+        if row is not None:
+            before = Debit(*row)
+            self.tick, self._place, self._hash = before.tick, before.place, before.hash
+            self._seal, self._sealed = before.seal or b"", (before.tick, before.place)
+            self._account = None
+
+    def step(self, debit: Debit, release: PackedRelease | None) -> None:
+        if debit.place != self._place + 1:
+            self._fault(debit, f"line {self._place + 1} is missing, or this one was put in (it says {debit.place})")
+        elif debit.previous != self._hash:
+            self._fault(debit, "it does not follow the line before it")
+        if chain.debit_hash(debit) != debit.hash:
+            self._fault(debit, "the debit was changed after it was written")
+        if debit.state == "reserved":
+            if debit.seal is not None or debit.settled_epsilon is not None or debit.settled_rho is not None:
+                self._fault(debit, "it is marked as reserved, but has an outcome")
+            if release is not None:
+                self._fault(debit, "there is a release, but the debit was never settled")
+        else:
+            self._outcome(debit, release)
+        self._counts[debit.state] = self._counts.get(debit.state, 0) + 1
+        self.tick, self._place, self._hash = debit.tick, debit.place, debit.hash
+
+    def _outcome(self, debit: Debit, release: PackedRelease | None) -> None:
+        if self._counts["reserved"]:
+            self._fault(debit, "it has an outcome, but the tick before it has none")
+        if release is None:
+            self._fault(debit, "its release is missing")
+        else:
+            cost = (debit.settled_epsilon or "", debit.settled_rho or "")
+            parts = (debit.hash, debit.state, *cost, chain.release_digest(release))
+            if debit.seal != chain.seal(self._seal, *parts):
+                self._fault(debit, "its outcome (state, settled amount or release) was changed, or that before it")
+            else:
+                self._plausible(debit, release)
+        self._seal, self._sealed = debit.seal or b"", (debit.tick, debit.place)
+        if self._seal.hex() == self._anchor:
+            self._anchor_tick = debit.tick
+
+    def _plausible(self, debit: Debit, release: PackedRelease) -> None:
+        """Unchanged, but was it ever right? A ledger written by something else than Hubbub may not be."""
+        measured = release.measurements is not None
+        if debit.state == "lost" and (debit.cost != debit.limit or measured):
+            self._fault(debit, "a lost tick must be predicted and keep its whole reserved cost")
+        if measured and debit.cost.is_free:
+            self._fault(debit, "it was measured, but nothing was charged for it")
+        if self._account is not None:
+            try:
+                if self._account.amount(debit.cost) > self._account.amount(debit.limit):
+                    self._fault(debit, "it was settled above the reserved amount")
+                self._account.charge(debit.tick, debit.cost)
+            except HubbubError as error:
+                self._fault(debit, f"it was more than the guarantee allows ({error.message})")
+
+    def end(self, connection: Connection) -> None:
+        if self._account is not None:
+            for tick in connection.execute(_ORPHANS, {"id": self._stream.id}).scalars():
+                self._faults.append(Fault(tick, "there is a release without a debit"))
+        row = connection.execute(_STATE, {"id": self._stream.id}).one_or_none()
+        if row is None:
+            self._faults.append(Fault(None, "the state of the stream is missing"))
+            return
+        state = Checkpoint(*row)
+        try:
+            state.check(self._stream)
+        except LedgerBroken as error:
+            self._faults.append(Fault(None, error.message))
+        if (state.tick, state.place, state.seal) != (*self._sealed, self._seal):
+            what = f"the state was taken after tick {state.tick}, the last outcome is that of tick {self._sealed[0]}"
+            self._faults.append(Fault(state.tick, f"{what}: the end of the ledger was cut off or changed"))
+        elif self._account is not None and not self._faults:
+            kept = (state.account, state.settled, state.lost)
+            if kept != (account_text(self._account), self._counts["settled"], self._counts["lost"]):
+                self._faults.append(Fault(None, "the sum that was kept of all debits is not their sum"))
+        if self._anchor is not None and self._anchor_tick is None:
+            self._faults.append(
+                Fault(None, "the given head is not in the ledger: its end was cut off, or it is another one")
+            )
+
+    def _fault(self, debit: Debit, what: str) -> None:
+        if len(self._faults) < _MOST_FAULTS:
+            self._faults.append(Fault(debit.tick, what))
+
+    def result(self) -> Verification:
+        return Verification(
+            stream=self._stream.name,
+            settled=self._counts["settled"],
+            lost=self._counts["lost"],
+            reserved=self._counts["reserved"],
+            spent=None if self._account is None else self._account.spent,
+            head=self._seal.hex(),
+            anchor_tick=self._anchor_tick,
+            faults=tuple(self._faults),
+        )

