@@ -1,0 +1,291 @@
+"""From events to bounded counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hubbub.collect.batch import Batch
+from hubbub.collect.bound import Bound
+from hubbub.collect.calendar import EPOCH, Calendar, microseconds
+from hubbub.collect.clock import Clock, SteadyClock
+from hubbub.collect.domain import UNKNOWN, KeyDomain
+from hubbub.collect.filters import Filters
+from hubbub.collect.identity import Identity
+from hubbub.collect.marks import Marks
+from hubbub.collect.person_bound import full
+from hubbub.collect.resume import Resume
+from hubbub.collect.rows import Rows
+from hubbub.collect.rules import bound_of, rebuild_span, wait_of
+from hubbub.collect.seen import Seen
+from hubbub.collect.statistics import Statistics
+from hubbub.collect.stay import Stay
+from hubbub.collect.tally import Tally
+from hubbub.collect.times import Live, Replay
+from hubbub.confidential import Counts
+from hubbub.errors import HubbubError, InvalidInput, InvalidParameter, PrivacyRefusal
+from hubbub.privacy.unit import Session, Unit
+from hubbub.released import Keys
+
+_SLICE = 2_000_000
+"""How many events are bounded at a time; it limits memory and changes no result."""
+
+
+class Collector:
+    """Cuts a stream of events into ticks and enforces a unit's bound on each session, person or event.
+
+    `add` takes a batch and gives the counts of the ticks that became final. What one unit contributes depends on that
+    unit's own events and on the clock, never on anybody else's: removing one session changes the counts by at most
+    `unit.max_items` in each of at most `unit.max_ticks` ticks. Proof: `docs/proofs/bounding.md`.
+
+    >>> from datetime import UTC
+    >>> start = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> collector = Collector(
+    ...     ["/", "/news"], Session(max_ticks=20, timeout=timedelta(minutes=30)), timedelta(minutes=1),
+    ...     Replay(start, start + timedelta(minutes=3)),
+    ... )
+    >>> event = {"time": start, "person": "a", "path": "/"}
+    >>> collector.add(Batch.of([event]))
+    []
+    >>> collector.flush()
+    [Counts(tick=0 (2026-01-01T00:00:00+00:00, 60 s), 3 keys, <confidential>), ...]
+    """
+
+    def __init__(
+        self,
+        keys: KeyDomain | Keys | Sequence[str] | Mapping[str, str],
+        unit: Unit,
+        tick_length: timedelta,
+        time: Live | Replay,
+        *,
+        identify: Sequence[str] = ("person",),
+        stay: bool | timedelta = True,
+        filters: Filters | None = None,
+        clock: Clock | None = None,
+        max_open: int = 10_000_000,
+        max_waiting: int = 20_000_000,
+        resume: Resume | None = None,
+    ) -> None:
+        for name, limit in (("max_open", max_open), ("max_waiting", max_waiting)):
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+                raise InvalidParameter(f"`{name}` must be a whole number from 1 on; got {limit!r}.")
+        self.domain = keys if isinstance(keys, KeyDomain) else KeyDomain(keys)
+        self.unit, self.time = unit, time
+        self._clock = clock or SteadyClock()
+        self.calendar = _calendar(time, tick_length, self._clock, resume)
+        timeout = unit.timeout if isinstance(unit, Session) else None
+        stays = Stay.of(stay, timeout) if isinstance(unit, Session) else Stay(False)
+        self._bound: Bound = bound_of(unit, self.calendar, len(self.domain.keys), stays, max_open)
+        self._wait = wait_of(unit, self.calendar, stays)
+        self._filters = Filters() if filters is None else filters
+        self._identity = Identity(identify)
+        self._max_waiting = max_waiting
+        self._tally, self._seen = Tally(len(self.domain.keys)), Seen()
+        self._waiting: list[Rows] = []
+        self._numbers = dict.fromkeys(Statistics.__dataclass_fields__, 0)
+        self._closed = -1  # the last tick that takes no more events
+        self._given = -1 if resume is None else resume.tick  # the last tick that was given out
+        self._latest = -(2**62)  # of a replay: the greatest time so far
+        self._stopped: HubbubError | None = None
+        ahead = time.max_ahead if isinstance(time, Live) else timedelta(0)
+        self._marks = Marks(self.calendar, rebuild_span(unit, self.calendar), ahead, resume)
+        if resume is not None and resume.since is not None:
+            if rebuild_span(unit, self.calendar) is None:
+                raise PrivacyRefusal(
+                    f"A stream of people who count in {unit.max_ticks} ticks can be resumed only from its beginning: "
+                    "how often each was counted is not kept on disk.",
+                    "Read the source again from its beginning, or start a new stream with a new grant.",
+                )
+            trusted = microseconds(resume.since) + microseconds(resume.ahead)
+            self._bound.distrust(trusted + (microseconds(timeout) if timeout is not None else 0))
+
+    @property
+    def keys(self) -> Keys:
+        return self.domain.keys
+
+    @property
+    def delay(self) -> timedelta:
+        """How long after its end a tick becomes final, if the source keeps up."""
+        lateness = self.time.lateness
+        return self._wait * self.calendar.length + (lateness or timedelta(0))
+
+    @property
+    def statistics(self) -> Statistics:
+        """For the curator only: exact numbers about people's events."""
+        waiting = sum(map(len, self._waiting))
+        facts = {"open": self._bound.open, "waiting": waiting, "state_bytes": 40 * self._bound.open + 28 * waiting}
+        return Statistics(**(self._numbers | facts))
+
+    def add(self, batch: Batch) -> list[Counts]:
+        """Take a batch; the counts of the ticks that became final by it, in order, empty ticks included."""
+        self._refuse_if_stopped()
+        now = self._clock()
+        self._marks.note(now, batch)
+        if batch.key is not None and self._seen.before(batch.key, self._harmless_after(now)):
+            self._numbers["duplicates"] += 1
+        else:
+            self._numbers["malformed"] += batch.malformed
+            self._numbers["oversized"] += batch.oversized
+            self._take(batch.events, now)
+        through = self._complete_through(batch)
+        return list(self._give(through, through - self._wait)) if through > self._closed else []
+
+    def flush(self) -> list[Counts]:
+        """The stream is over: the counts of all ticks that have ended."""
+        return list(self.drain())
+
+    def drain(self) -> Iterator[Counts]:
+        """`flush`, one tick at a time: for long replays with many keys."""
+        self._refuse_if_stopped()
+        if isinstance(self.time, Replay):
+            last = self.calendar.index(microseconds(self.time.end) - 1)
+        else:
+            last = self.calendar.index(microseconds(self._clock())) - 1
+        yield from self._give(max(last, self._closed), max(last, self._closed))
+
+    def resume_point(self, tick: int) -> Resume:
+        """What to keep on disk once `tick` was settled, so that a restart can go on after it."""
+        return self._marks.resume_point(tick)
+
+    def _refuse_if_stopped(self) -> None:
+        if self._stopped is not None:
+            raise self._stopped
+
+    def _stop(self, error: HubbubError) -> HubbubError:
+        self._stopped = error
+        return error
+
+    def _take(self, events: pl.DataFrame, now: datetime) -> None:
+        count = self._count
+        self._numbers["events"] += events.height
+        events = events.filter(~count("not_shown", self._filters.not_shown(events)))
+        events = events.filter(~count("bots", self._filters.bots_among(events)))
+        if not events.height:
+            return
+        codes, assets = self._codes(events.get_column("path"))
+        rows = Rows(*self._identity.of(events), events.get_column("time").to_physical().to_numpy(), codes)
+        drop = count("assets", assets)
+        unknown = self.keys.position(self.domain.other) if self.domain.other is not None else UNKNOWN
+        drop = drop | ((count("unknown", ~drop & (codes == unknown))) & (unknown == UNKNOWN))
+        drop = drop | self._untimely(rows.time, now, drop)
+        if drop.any():
+            rows = rows.where(~drop)
+        if len(rows):
+            self._waiting.append(rows)
+        if sum(map(len, self._waiting)) > self._max_waiting:
+            raise self._stop(full("events that wait for their tick", self._max_waiting, "max_waiting"))
+
+    def _count(self, name: str, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        self._numbers[name] += int(which.sum())
+        return which
+
+    def _codes(self, paths: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Look each different path up once: there are far fewer than events."""
+        different = paths.unique()
+        places = self.domain.places(different)
+        codes, assets = self.domain.codes_of_places(places), self._filters.assets_among(places)
+        number = paths.replace_strict(different, np.arange(len(different), dtype=np.uint32)).to_numpy()
+        return codes[number], assets[number]
+
+    def _untimely(self, times: NDArray[np.int64], now: datetime, dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Events that belong to no tick that can still be counted."""
+        if isinstance(self.time, Replay):
+            outside = (times < microseconds(self.time.start)) | (times >= microseconds(self.time.end))
+            self._count("outside", outside & ~dropped)
+            self._check_order(times[~(outside | dropped)])
+            return outside
+        ahead = times > microseconds(now) + microseconds(self.time.max_ahead)
+        late = times < self.calendar.begins(self._closed + 1)
+        self._count("ahead", ahead & ~dropped)
+        self._count("late", late & ~dropped)
+        self._count("rebuilding", ~(late | dropped) & (times < self.calendar.begins(self._given + 1)))
+        return ahead | late
+
+    def _check_order(self, times: NDArray[np.int64]) -> None:
+        if not len(times) or not isinstance(self.time, Replay) or self.time.lateness is None:
+            return
+        highest = np.maximum.accumulate(np.maximum(times, self._latest))
+        if (highest - times > microseconds(self.time.lateness)).any():
+            raise self._stop(
+                InvalidInput(
+                    f"The events are out of order by more than lateness={self.time.lateness}; collecting has stopped.",
+                    "Give a longer `lateness`, or lateness=None to wait for the end. Events are not dropped here: "
+                    "whether one is late would depend on other people's.",
+                )
+            )
+        self._latest = int(highest[-1])
+
+    def _complete_through(self, batch: Batch) -> int:
+        if isinstance(self.time, Replay):
+            if self.time.lateness is None:
+                return -1
+            return self.calendar.index(self._latest - microseconds(self.time.lateness)) - 1
+        if batch.complete is None:
+            return -1
+        complete = microseconds(batch.complete)
+        self._seen.forget(complete)
+        return self.calendar.index(complete - microseconds(self.time.lateness)) - 1
+
+    def _harmless_after(self, now: datetime) -> int:
+        """Once the clock is past this, all ticks that an event received `now` can belong to are closed."""
+        if isinstance(self.time, Replay):
+            return 2**62
+        last = self.calendar.index(microseconds(now) + microseconds(self.time.max_ahead))
+        return self.calendar.begins(last + 1) + microseconds(self.time.lateness)
+
+    def _give(self, through: int, final: int) -> Iterator[Counts]:
+        """Close the ticks up to `through`, give out those up to `final`."""
+        rows = Rows.joined(self._waiting)
+        ticks = self.calendar.indices(rows.time)
+        due = ticks <= through
+        self._waiting = [] if due.all() else [rows.where(~due)]
+        rows, ticks = (rows, ticks) if due.all() else (rows.where(due), ticks[due])
+        try:
+            for part, end in _slices(rows, ticks, through):
+                bounded = self._bound.advance(part, end)
+                self._numbers["beyond_bound"] += bounded.beyond
+                self._numbers["superseded"] += bounded.superseded
+                self._numbers["counted"] += len(part) - bounded.beyond - bounded.superseded
+                cells = bounded.cells
+                self._tally.add(cells[cells >= (self._given + 1) * len(self.keys)] if self._given >= 0 else cells)
+        except HubbubError as error:
+            raise self._stop(error) from None
+        self._closed = through
+        while self._given < final:
+            self._given += 1
+            yield Counts.of(self.keys, self.calendar.tick(self._given), self._tally.take(self._given))
+
+
+def _slices(rows: Rows, ticks: NDArray[np.int64], through: int) -> Iterator[tuple[Rows, int]]:
+    """Rows in runs of whole ticks, with the last tick of each run."""
+    if len(rows) > _SLICE:
+        sizes = np.cumsum(np.bincount(ticks - ticks.min()))
+        first, before = int(ticks.min()), -1
+        while before < len(sizes) - 1:
+            done = sizes[before] if before >= 0 else 0
+            last = max(before + 1, int(np.searchsorted(sizes, done + _SLICE, side="right")) - 1)
+            chosen = (ticks > first + before) & (ticks <= first + last)
+            yield rows.where(chosen), (through if last >= len(sizes) - 1 else first + last)
+            before = last
+    else:
+        yield rows, through
+
+
+def _calendar(time: Live | Replay, length: timedelta, clock: Clock, resume: Resume | None) -> Calendar:
+    start = time.start if time.start is not None else clock()
+    if resume is not None:
+        calendar = Calendar(resume.start, length)
+        if time.start is not None and Calendar.around(time.start, length).start != resume.start:
+            raise InvalidParameter(
+                f"The stream began at {resume.start}; it cannot be resumed with start={time.start}.",
+                "Leave `start` out, or give the one the stream was made with.",
+            )
+        return calendar
+    if isinstance(time, Replay) and (time.start - EPOCH) % length:
+        # A recorded span need not begin on a round time, but its first tick must not begin before the span does.
+        return Calendar(time.start, length)
+    return Calendar.around(start, length)

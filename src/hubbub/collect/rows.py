@@ -1,0 +1,44 @@
+"""Events reduced to numbers: what the collector keeps of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rows:
+    """Parallel arrays, one entry an event, in the order of arrival. 28 bytes an event; no name is kept.
+
+    `person` and `check` are two independent keyed hashes of the same identity: the first is the index, the second
+    proves that two people were not taken for one.
+    """
+
+    person: NDArray[np.uint64]
+    check: NDArray[np.uint64]
+    time: NDArray[np.int64]
+    key: NDArray[np.int32]
+
+    @classmethod
+    def none(cls) -> Rows:
+        return cls(np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int32))
+
+    @classmethod
+    def joined(cls, parts: list[Rows]) -> Rows:
+        if len(parts) == 1:
+            return parts[0]
+        names = ("person", "check", "time", "key")
+        return (
+            cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names)) if parts else cls.none()
+        )
+
+    def where(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Rows:
+        return Rows(self.person[chosen], self.check[chosen], self.time[chosen], self.key[chosen])
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        return "Rows(<confidential>)"
