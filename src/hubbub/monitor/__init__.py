@@ -1,3 +1,6 @@
 """What joins the rooms: events in, releases out, every tick in the ledger."""
 
-__all__: list[str] = []
+from hubbub.monitor.monitor import Monitor
+from hubbub.monitor.settings import MonitorSettings
+
+__all__ = ["Monitor", "MonitorSettings"]
