@@ -64,8 +64,9 @@ class Monitor:
         self._store: Store | None = None
         self._curator: Curator | None = None
         if store is not None:
-            self._store = store if isinstance(store, Store) else Store.open(store)
-            self._curator = self._store.curate(name, self._releaser)
+            opened = store if isinstance(store, Store) else Store.open(store)
+            self._store = None if opened is store else opened  # whoever opened it closes it
+            self._curator = opened.curate(name, self._releaser)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -24,7 +24,11 @@ def _queries_and_tokens(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=[schema.queries, schema.tokens], checkfirst=False)
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_ledger, _queries_and_tokens)
+def _places(connection: Connection) -> None:
+    schema.metadata.create_all(connection, tables=[schema.places], checkfirst=False)
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_ledger, _queries_and_tokens, _places)
 """Step i leads from version i to version i + 1; a fresh store walks through all of them.
 
 The day a table changes, the steps before that day get a frozen copy of the layout they make: a step never changes.

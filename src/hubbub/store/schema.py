@@ -109,3 +109,11 @@ tokens = Table(
     Column("created", BigInteger, nullable=False),
     Column("revoked", BigInteger),
 )
+
+places = Table(
+    "places",
+    metadata,
+    Column("stream", _Number, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
+    Column("time", BigInteger, nullable=False),
+    Column("place", Text, nullable=False),
+)

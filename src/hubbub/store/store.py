@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from hubbub.store.times import Clock, from_micros, now, tick_of, to_micros
 from hubbub.store.tokens import Tokens
 from hubbub.store.verification import Verification, verify
 
-_STREAMS, _D, _R, _Q = schema.streams.c, schema.debits.c, schema.releases.c, schema.queries.c
+_STREAMS, _D, _R = schema.streams.c, schema.debits.c, schema.releases.c
+_Q, _P = schema.queries.c, schema.places.c
 _PAGE = 1_000
 
 LINES_CHECKED_ON_OPEN = 1_000
@@ -193,6 +195,23 @@ class Store:
         query = sa.select(_Q.length).where(_Q.stream == self._resolve(stream).id).order_by(_Q.id.desc()).limit(limit)
         with self.database.read() as connection:
             return list(reversed(connection.execute(query).scalars().all()))
+
+    # ── where a pipeline reads on ────────────────────────────────────────────────────────────────────────────────
+
+    def keep_place(self, stream: str | Stream, place: Mapping[str, Any]) -> None:
+        """Remember where the stream's source is to be read on after a restart. An old place is safe, only slower."""
+        row = {"time": to_micros(self._clock()), "place": json.dumps(place, sort_keys=True)}
+        one = self._resolve(stream).id
+        with self.database.write() as connection:
+            if not connection.execute(sa.update(schema.places).where(_P.stream == one).values(row)).rowcount:
+                connection.execute(sa.insert(schema.places), row | {"stream": one})
+
+    def place(self, stream: str | Stream) -> dict[str, Any] | None:
+        """What `keep_place` was last told, or None."""
+        query = sa.select(_P.place).where(_P.stream == self._resolve(stream).id)
+        with self.database.read() as connection:
+            found = connection.execute(query).scalar_one_or_none()
+        return None if found is None else dict(json.loads(found))
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 
