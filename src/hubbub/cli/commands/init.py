@@ -1,0 +1,29 @@
+"""`hubbub init`: a commented settings file to start from."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hubbub.cli.output import Json, Output
+from hubbub.errors import InvalidInput
+
+
+def command(
+    path: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("site.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there already.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a commented sample of a monitor's settings file."""
+    out = Output(as_json)
+    if path.exists() and not force:
+        raise InvalidInput(f"There is already a file {path}.", "Give another name, or --force to overwrite it.")
+    try:
+        path.write_text((resources.files("hubbub.monitor") / "sample.toml").read_text())
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from None
+    out.text(f"Wrote {path}. Edit it, then: hubbub monitor {path}")
+    out.document({"written": str(path)})

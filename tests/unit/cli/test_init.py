@@ -1,0 +1,26 @@
+import json
+
+from hubbub.cli.main import main
+from hubbub.monitor import MonitorSettings
+from hubbub.monitor.toml import read_toml
+
+
+def test_init_writes_a_file_that_works(tmp_path, capsys):
+    path = tmp_path / "site.toml"
+    assert main(["init", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"written": str(path)}
+    assert read_toml(path, MonitorSettings).stream.name == "site"
+
+
+def test_init_overwrites_only_when_told(tmp_path, capsys):
+    path = tmp_path / "site.toml"
+    path.write_text("mine")
+    assert main(["init", str(path)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    assert main(["init", str(path), "--force"]) == 0
+
+
+def test_init_where_nothing_can_be_written(tmp_path, capsys):
+    assert main(["init", str(tmp_path / "no" / "such" / "folder.toml")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
