@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hubbub.errors import HubbubError
 from hubbub.server.errors import answer
+from hubbub.server.metrics import Meters
 from hubbub.server.settings import ServerSettings
 
 log = logging.getLogger("hubbub.server")
@@ -24,8 +25,9 @@ class Guard:
     with a plain 500 and logged by type and place only.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServerSettings, meters: Meters) -> None:
         self._app = app
+        self._meters = meters
         policy = (
             "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'; "
             f"frame-ancestors {settings.frame_ancestors}"
@@ -50,6 +52,9 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
+                route = scope.get("route")
+                if route is not None and scope["method"] == "GET":
+                    self._meters.answered(route.path, message["status"])
                 have = {name.lower() for name, _ in message.get("headers", [])}
                 extra = [header for header in self._headers if header[0] not in have]
                 message = {**message, "headers": [*message.get("headers", []), *extra]}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from hubbub.server.channel import Channel
+from hubbub.server.feed import Feed
 
 HEARTBEAT_SECONDS = 15.0
 """How often a comment is sent on a quiet stream, so that proxies keep the connection and a dead one is noticed."""
@@ -29,9 +29,9 @@ class LiveResponse(Response):
         after: int | None,
         missed: bytes,
         *,
+        feed: Feed,
         send_seconds: float,
         retry_milliseconds: int,
-        is_open: Callable[[], bool],
     ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]  # the body has no end yet
@@ -39,15 +39,17 @@ class LiveResponse(Response):
         self._after = after
         self._first = f"retry: {retry_milliseconds}\n\n".encode() + missed
         self._send_seconds = send_seconds
-        self._is_open = is_open
+        self._feed = feed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         writing = asyncio.ensure_future(self._write(send))
         leaving = asyncio.ensure_future(_left(receive))
+        self._feed.viewers += 1
         try:
             await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self._feed.viewers -= 1
             for task in (writing, leaving):
                 task.cancel()
             await asyncio.gather(writing, leaving, return_exceptions=True)
@@ -60,7 +62,7 @@ class LiveResponse(Response):
 
         try:
             await give(self._first)
-            while self._is_open():
+            while self._feed.is_open:
                 changed = self._channel.changed  # taken before looking: news in between sets it
                 found = self._channel.events_after(self._after)
                 if found is not None:
