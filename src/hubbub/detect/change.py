@@ -56,7 +56,8 @@ class ChangeDetector:
 
     It works on measurements, whose noise is independent from tick to tick and of known variance. A stream that moves
     by itself needs more than noise to be called changed: the spread of its own baseline counts where it is larger.
-    Predicted ticks are passed over.
+    Ticks that were called changed do not become part of what is usual, until hardly others are left: then the new level
+    is the usual one. Predicted ticks are passed over.
 
     >>> from hubbub.released import Keys, Tick
     >>> keys, detector = Keys(["sports"]), ChangeDetector()
@@ -71,22 +72,28 @@ class ChangeDetector:
         self._recent = recent
         self._threshold = threshold
         self._seen: deque[tuple[NDArray[np.int64], float]] = deque(maxlen=recent + baseline)
+        self._called: deque[NDArray[np.bool_]] = deque(maxlen=recent + baseline)
 
     def update(self, release: Release) -> list[Change]:
         """The changes that this tick shows, largest first; none before the baseline is filled."""
         if release.measurements is None or release.noise_variance is None:
             return []
         self._seen.append((release.measurements, release.noise_variance))
+        self._called.append(np.zeros(len(release.keys), dtype=np.bool_))
         if len(self._seen) < (self._seen.maxlen or 0):
             return []
         counts = np.array([measured for measured, _ in self._seen], dtype=np.float64)
         noise = np.array([variance for _, variance in self._seen])
         old, new = counts[: -self._recent], counts[-self._recent :]
-        before, after = old.mean(axis=0), new.mean(axis=0)
-        spread = np.maximum(old.var(axis=0, ddof=1), noise.max())
-        before_errors, after_errors = np.sqrt(spread / len(old)), np.sqrt(spread / len(new))
+        usual = ~np.array(self._called)[: -self._recent]
+        usual |= usual.sum(axis=0) < len(old) / 3
+        many = usual.sum(axis=0)
+        before, after = (old * usual).sum(axis=0) / many, new.mean(axis=0)
+        spread = np.maximum((usual * (old - before) ** 2).sum(axis=0) / (many - 1), noise.max())
+        before_errors, after_errors = np.sqrt(spread / many), np.sqrt(spread / len(new))
         score = np.abs(after - before) / np.hypot(before_errors, after_errors)
-        found = np.flatnonzero(score > self._threshold)
+        self._called[-1] = score > self._threshold
+        found = np.flatnonzero(self._called[-1])
         return [
             Change(
                 release.keys.names[i],

@@ -61,7 +61,7 @@ def nice_top(series: list[Series]) -> float:
     """A round number just above everything in these series: one digit and zeros.
 
     >>> nice_top([Series(((0, 12.0, 3.0, 31.0, False),))])
-    50.0
+    40.0
     """
     largest = max((s.top for s in series), default=0.0)
     if largest <= 0:

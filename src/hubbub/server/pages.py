@@ -16,6 +16,7 @@ from hubbub.errors import HubbubError
 from hubbub.released import Release
 from hubbub.server import charts, clock, series, views
 from hubbub.server.channel import Channel
+from hubbub.server.guard import policy
 from hubbub.server.picture import Row, quantity_at, row_of
 from hubbub.server.ranking import Ranking
 from hubbub.server.sums import total_of
@@ -75,7 +76,10 @@ class Pages:
     def key(self, stream: Stream, name: str, window: int, answer: dict[str, Any] | None, wrong: str) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
         facts = self._head(stream, channel, "key", window) | self._key(channel, stream, name, window)
-        return self._page("key.html", facts | {"answer": answer, "wrong": wrong})
+        page = self._page("key.html", facts | {"answer": answer, "wrong": wrong})
+        # The chart library writes style elements as it draws; scripts stay as strict as everywhere.
+        page.headers["Content-Security-Policy"] = policy(self._desk.settings, "; style-src 'self' 'unsafe-inline'")
+        return page
 
     def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -62,6 +63,13 @@ class Row:
     rank: Rank | None
     surge: Change | None
 
+    @property
+    def share_text(self) -> str:
+        """To a tenth of a per cent, the error rounded up: more digits would be true, but nobody reads them."""
+        if self.share is None:
+            return ""
+        return f"{self.share.value:.1f} ± {math.ceil(10 * self.share.error - 1e-9) / 10:.1f} %"
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "key": self.key,
@@ -69,9 +77,9 @@ class Row:
             "words": self.quantity.words,
             "measurement": self.measurement,
             "share": None if self.share is None else round(self.share.value, 2),
-            "share_text": None if self.share is None else f"{self.share.text} %",
+            "share_text": self.share_text or None,
             "rank": None if self.rank is None else str(self.rank),
-            "place": None if self.rank is None else self.rank.first,
+            "group": None if self.rank is None else self.rank.group,
             "highest": None if self.rank is None else self.rank.highest,
             "lowest": None if self.rank is None else self.rank.lowest,
             "change": None if self.surge is None else {"kind": self.surge.kind, "reason": self.surge.reason},
