@@ -32,12 +32,13 @@ function update(release) {
     const mark = line.querySelector(".mark");
     mark.hidden = !row.change;
     if (row.change) { mark.textContent = row.change.kind === "surge" ? "⚡ surge" : "▽ drop"; mark.title = row.change.reason; }
-    const words = line.querySelector(".spark .words");
+    const words = line.querySelector(".words");
     const said = row.state === "withheld" || row.state === "unknown" ? "" : row.words;
     if (words.textContent !== said) words.textContent = said;
     const share = line.querySelector(".share-text");
     if (share.textContent !== (row.share_text ?? "")) share.textContent = row.share_text ?? "";
     line.querySelector(".fill").setAttribute("width", row.share ?? 0);
+    line.querySelector(".share svg").classList.toggle("none", row.share === null);  // no share is not a share of zero
     const points = data.keys[row.key];
     append(points, point(release, row), data.step, data.window);
     show(line.querySelector(".spark svg"), draw(points, first, release.tick, topOf(points)));
