@@ -127,9 +127,8 @@ def make_chooser(method: str, window: int, calibration: Calibration, forecast: s
         return Always(Fenwick(1))
     if method == "rtp":
         return Always(full)
-    if method == "rtp-mm":  # optimised for all lengths alike, since it knows no queries
-        lengths = np.unique(np.linspace(1, window, 512).astype(np.int64))
-        return Always(optimised(full, full.mean_uses(lengths).mean(axis=0), calibration))
+    if method == "rtp-mm":  # for lengths of all orders of magnitude alike, since it knows no queries
+        return Always(optimised(full, uniform.shares @ full.mean_uses(uniform.grid), calibration))
     if method == "toeplitz":
         if window < SMALLEST:
             raise InvalidParameter(f"A Toeplitz segment has at least {SMALLEST} ticks; the window has {window}.")

@@ -81,7 +81,7 @@ class Strategy(ABC):
     def rounding(self, a: int, b: int) -> float:
         """Variance added by publishing whole numbers: both ends are rounded, but for the segment's start."""
         d = self.denominator
-        return 0.0 if d == 1 else ((a > 0) + (b > 0)) * (d * d - 1) / (12 * d * d)
+        return 0.0 if d == 1 or a == b else ((a > 0) + (b > 0)) * (d * d - 1) / (12 * d * d)
 
     def variance(self, a: int, b: int, levels: Sequence[float]) -> float:
         """Of N(b) - N(a), given the variance of each level's noise."""

@@ -107,20 +107,21 @@ class Toeplitz(Strategy):
     @cached_property
     def _modes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weights w and logarithms of the poles p of L, the pole 1 of summation first."""
-        amounts, thetas = self.amounts, 1 - self.decays
+        amounts, decays = self.amounts, self.decays
 
-        def secular(p: float) -> float:
-            return float(np.sum(amounts / (p - thetas)))
+        def secular(gap: float) -> float:  # in 1 - p: near 1 a float could not tell p and theta apart
+            return float(np.sum(amounts / (decays - gap)))
 
-        poles = []
-        for low, high in pairwise(thetas):
+        gaps = []
+        for high, low in pairwise(decays):
             edge = (high - low) * 1e-12
-            poles.append(float(brentq(secular, low + edge, high - edge, xtol=1e-18, rtol=1e-14)))
-        p = np.array(poles)
-        slope = np.sum(amounts * thetas / (1 - thetas / p[:, None]) ** 2, axis=1)
-        weights = -p / ((1 - 1 / p) * slope)
-        first = 1 / np.sum(amounts / self.decays)
-        return np.concatenate([[first], weights]), np.concatenate([[0.0], np.log(p)])
+            gaps.append(float(brentq(secular, low + edge, high - edge, xtol=1e-300, rtol=1e-14)))
+        q = np.array(gaps)
+        p = 1 - q
+        slope = np.sum(amounts * (1 - decays) / ((decays - q[:, None]) / p[:, None]) ** 2, axis=1)
+        weights = p**2 / (q * slope)
+        first = 1 / np.sum(amounts / decays)
+        return np.concatenate([[first], weights]), np.concatenate([[0.0], np.log1p(-q)])
 
     # ── what is asked of every strategy ──────────────────────────────────────────────────────────────────────────
 
