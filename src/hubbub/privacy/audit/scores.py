@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from hubbub.privacy.audit.bounds import Floats
 from hubbub.privacy.audit.features import Table
 
-_BINS = 24
-_SIGNIFICANT = 4.0
-"""A bin whose frequencies differ by fewer standard deviations than this is left out: it would only add noise."""
+_BINS = 8
+"""Few, so that each is filled: the noise of the bins' frequencies is noise of the score."""
+
+_CHANCE = 1e-4
+"""A column on which the two streams differ no more than this chance allows is left out: it would only add noise."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,8 @@ def _likelihood_ratio(a: Floats, b: Floats, use: NDArray[np.intp]) -> Callable[[
         edges = _edges(a[:, j], b[:, j])
         f, g = (np.bincount(_bin(x[:, j], edges), minlength=len(edges) + 2) for x in (a, b))
         weights = np.log((f + 1) / (g + 1)) - np.log((len(a) + 1) / (len(b) + 1))
-        sure = np.abs(f - g) > _SIGNIFICANT * np.sqrt(f + g + 1)
-        # Bins beside a significant one share its sign on a monotone ratio; those without any are taken as no evidence.
-        weights = np.where(sure, weights, 0.0)
-        strength = float(weights @ (f / len(a) - g / len(b)))
-        if sure.any():
+        strength = float(((f - g) ** 2 / (f + g + 1e-9)).sum())  # chi squared of "both streams alike"
+        if strength > stats.chi2.isf(_CHANCE, np.count_nonzero(f + g) - 1):
             parts.append((int(j), edges, weights, strength))
     parts.sort(key=lambda part: -part[3])
     kept: list[tuple[int, Floats, Floats, float]] = []
