@@ -1,6 +1,6 @@
 """The reference page of all commands, made from the commands themselves.
 
-    python -m hubbub.cli.reference > docs/commands.md
+python -m hubbub.cli.reference > docs/commands.md
 """
 
 from __future__ import annotations

@@ -9,10 +9,15 @@ from typing import Any
 from hubbub.errors import InvalidParameter
 from hubbub.privacy import Guarantee
 from hubbub.release.lpa import Lpa
+from hubbub.release.mkf import Mkf
+from hubbub.release.navigation import Navigation
 from hubbub.release.releaser import Releaser
+from hubbub.release.ukf import Ukf
 from hubbub.released import Keys
 
-METHODS: Mapping[str, type[Releaser]] = MappingProxyType({method.name: method for method in (Lpa,)})
+METHODS: Mapping[str, type[Releaser]] = MappingProxyType(
+    {method.name: method for method in (Lpa, Ukf, Mkf, Navigation)}
+)
 
 
 def make_releaser(name: str, keys: Keys, guarantee: Guarantee, **settings: Any) -> Releaser:

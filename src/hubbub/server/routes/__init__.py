@@ -1,3 +1,0 @@
-"""One file per group of routes."""
-
-__all__: list[str] = []
