@@ -1,4 +1,4 @@
-"""What tests of several kinds share: a real PostgreSQL, started once."""
+"""What tests of several kinds share: a real PostgreSQL, started once; how property tests look for examples."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# No deadline, since machines are shared and noisy; the same examples on every run, so that a failure can be repeated.
+# `HUBBUB_EXPLORE=1 make test` looks for new ones.
+settings.register_profile("house", deadline=None, derandomize=not os.environ.get("HUBBUB_EXPLORE"))
+settings.load_profile("house")
 
 
 def require_or_skip(reason: str) -> None:

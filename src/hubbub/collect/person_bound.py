@@ -33,6 +33,7 @@ class _Groups:
     fill_from: NDArray[np.int64]  # the first tick since then that has not been dealt with
     known: NDArray[np.bool_]  # False where the session has no request before
     used: NDArray[np.int64]  # ticks counted before this call, by session
+    left: Memory  # remembered sessions whose person came back only after their end
 
 
 class PersonBound:
@@ -93,7 +94,7 @@ class PersonBound:
             rows.key[groups.last[ends]],
             np.minimum(before + width, self._max_ticks)[ends].astype(np.int32),
         )
-        parts += self._remember(latest, through)
+        parts += self._remember(latest, groups.left, through)
         lengths = groups.last - groups.first + 1
         kept = len(parts[0])
         beyond = int(lengths[~counted].sum())
@@ -134,8 +135,19 @@ class PersonBound:
         starts = rows.time[first[begins]]
         unknown = cut[first[begins]] & (starts < self._distrusted)
         used[unknown] = self._max_ticks
+        left = old.where(place[found & cut[someone]])
         return _Groups(
-            first, last, tick[first], begins, before_tick, previous[first], before_key, fill_from, ~cut[first], used
+            first,
+            last,
+            tick[first],
+            begins,
+            before_tick,
+            previous[first],
+            before_key,
+            fill_from,
+            ~cut[first],
+            used,
+            left,
         )
 
     def _fill(self, groups: _Groups) -> NDArray[np.int64]:
@@ -169,7 +181,7 @@ class PersonBound:
         step = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
         return (np.repeat(begin, length) + step) * self._keys + np.repeat(key, length)
 
-    def _remember(self, latest: Memory, through: int) -> list[NDArray[np.int64]]:
+    def _remember(self, latest: Memory, left: Memory, through: int) -> list[NDArray[np.int64]]:
         """Put the sessions' new ends into the memory, let those linger that do, and forget those that are over."""
         parts = []
         over = Memory.empty()
@@ -180,7 +192,7 @@ class PersonBound:
             _, again = latest.find(old.person)
             self._memory = old.where(~again).merged(latest)
         if self._stay.linger is not None:
-            for memory in (over, self._memory):
+            for memory in (left, over, self._memory):
                 until = np.minimum(self._calendar.indices(memory.last + self._stay.linger), through)
                 begin = np.maximum(memory.tick, self._through) + 1
                 length = np.clip(until - begin + 1, 0, self._max_ticks - memory.used)

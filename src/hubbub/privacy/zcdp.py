@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 _SLACK = Fraction(1, 10**9)
 """Relative allowance for floating-point error in the formulas below; their own error is below 1e-12."""
@@ -27,6 +28,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     return Fraction(max(best, 0.0)) * (1 + _SLACK) + _SLACK
 
 
+@lru_cache(maxsize=256)  # the search takes milliseconds, and every account of a stream asks the same
 def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest rho (rounded down) whose zCDP implies (`epsilon`, `delta`); the inverse of `epsilon_of_rho`.
 

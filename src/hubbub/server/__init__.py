@@ -1,6 +1,18 @@
 """HTTP API, live events, dashboard, tokens. This room sees released values only."""
 
+from hubbub.server.app import create_app
 from hubbub.server.ports import CountsPort, EventPort, Fact, Receipt, StatusPort, TruthPort
+from hubbub.server.serving import Serving
 from hubbub.server.settings import ServerSettings
 
-__all__ = ["CountsPort", "EventPort", "Fact", "Receipt", "ServerSettings", "StatusPort", "TruthPort"]
+__all__ = [
+    "CountsPort",
+    "EventPort",
+    "Fact",
+    "Receipt",
+    "ServerSettings",
+    "Serving",
+    "StatusPort",
+    "TruthPort",
+    "create_app",
+]

@@ -18,22 +18,26 @@ class ServerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    title: str = Field("Hubbub", max_length=80, description="The site's name, at the top of every page.")
-    caption: str = Field("people reading now", max_length=80, description="What the sum over all keys counts.")
-    noun: str = Field("pages", max_length=40, description="What the keys are, in the plural.")
-    public: bool = Field(False, description="Let anyone read releases and pages. Sending events always needs a token.")
-    stream: str | None = Field(None, description="The stream that the pages show first; default: the oldest one.")
-    host: str = Field("127.0.0.1", description="The address to listen on; 0.0.0.0 means every network.")
-    port: int = Field(8080, ge=0, le=65535, description="The port to listen on; 0 takes a free one.")
-    rows: Whole = Field(50, description="How many keys the pages and live events show, the largest first.")
-    history: Whole = Field(1440, description="How many recent ticks are kept in memory for the pages.")
-    max_body: Whole = Field(8 * 2**20, description="The largest body of an ingest request, in bytes.")
-    max_uploads: Whole = Field(8, description="How many ingest requests are read at the same time.")
-    max_viewers: Whole = Field(2000, description="How many live connections are held at the same time.")
-    poll_seconds: float = Field(1.0, gt=0, le=60, description="How often the store is asked for new releases.")
-    send_seconds: float = Field(10.0, gt=0, description="A viewer who reads nothing for this long is let go.")
+    title: str = Field(default="Hubbub", max_length=80, description="The site's name, at the top of every page.")
+    caption: str = Field(default="people reading now", max_length=80, description="What the sum over all keys counts.")
+    noun: str = Field(default="pages", max_length=40, description="What the keys are, in the plural.")
+    public: bool = Field(
+        default=False, description="Let anyone read releases and pages. Sending events always needs a token."
+    )
+    stream: str | None = Field(
+        default=None, description="The stream that the pages show first; default: the oldest one."
+    )
+    host: str = Field(default="127.0.0.1", description="The address to listen on; 0.0.0.0 means every network.")
+    port: int = Field(default=8080, ge=0, le=65535, description="The port to listen on; 0 takes a free one.")
+    rows: Whole = Field(default=50, description="How many keys the pages and live events show, the largest first.")
+    history: Whole = Field(default=1440, description="How many recent ticks are kept in memory for the pages.")
+    max_body: Whole = Field(default=8 * 2**20, description="The largest body of an ingest request, in bytes.")
+    max_uploads: Whole = Field(default=8, description="How many ingest requests are read at the same time.")
+    max_viewers: Whole = Field(default=2000, description="How many live connections are held at the same time.")
+    poll_seconds: float = Field(default=1.0, gt=0, le=60, description="How often the store is asked for new releases.")
+    send_seconds: float = Field(default=10.0, gt=0, description="A viewer who reads nothing for this long is let go.")
     frame_ancestors: str = Field(
-        "'none'",
+        default="'none'",
         pattern=r"^[A-Za-z0-9:/.*' -]+$",
         description="Which sites may show the pages in a frame (the CSP directive of that name).",
     )

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hubbub.collect import Batch, Collector, Filters, Live, Replay
@@ -109,6 +109,13 @@ def test_the_arrays_do_what_the_plain_loop_does_however_the_stream_is_cut(rows, 
 
 
 @given(rows=events, unit=units, stay=stays, size=st.integers(1, 20), lateness=st.integers(0, 60))
+@example(  # a session that lingers into the tick in which the same person's next one begins
+    rows=[(0, "v", "/a"), (26, "v", "/a")],
+    unit=Session(3, timedelta(seconds=25)),
+    stay=timedelta(seconds=25),
+    size=1,
+    lateness=0,
+)
 @settings(max_examples=250, deadline=None)
 def test_ticks_that_are_given_out_on_the_way_are_the_same(rows, unit, stay, size, lateness):
     ordered = sorted(rows, key=lambda row: row[0] // max(lateness, 1))  # out of order by less than the lateness

@@ -1,0 +1,120 @@
+"""Which noise each level of a strategy needs under a guarantee."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hubbub.errors import InvalidParameter
+from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
+from hubbub.privacy import Account, Guarantee
+from hubbub.ranges.fenwick import Fenwick
+from hubbub.ranges.fenwick_walk import FenwickWalk
+from hubbub.ranges.strategy import Strategy
+from hubbub.ranges.toeplitz import Toeplitz
+from hubbub.ranges.toeplitz_filter import ToeplitzFilter
+from hubbub.ranges.tree import Tree
+from hubbub.ranges.tree_walk import TreeWalk
+from hubbub.ranges.walk import Walk
+
+_KEPT = 256
+_BITS = 62
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A strategy with its noises, ready to be walked."""
+
+    strategy: Strategy
+    noises: tuple[DiscreteLaplace | DiscreteGaussian, ...]
+    variances: tuple[float, ...]
+
+    def walk(self, keys: int) -> Walk:
+        """A fresh segment's mechanism."""
+        strategy = self.strategy
+        if isinstance(strategy, Fenwick):
+            return FenwickWalk(strategy, self.noises, keys)
+        if isinstance(strategy, Tree):
+            return TreeWalk(strategy, self.noises, keys)
+        assert isinstance(strategy, Toeplitz)
+        return ToeplitzFilter(strategy, self.noises, keys)
+
+
+class Calibration:
+    """Noise such that a unit present in k ticks of a segment loses at most k times the cost of a tick there.
+
+    | symbol | here | meaning |
+    |---|---|---|
+    | e, r | the account's even cost | what a tick costs: budget / max_ticks |
+    | c | `unit.max_items` | counts that a unit changes in a tick |
+    | f(j) | `strategy.shares` | part of level j |
+
+    Pure: Laplace of scale c/(f(j) e). zCDP: Gaussian of variance c q(j)/(2 f(j) r), q(j) = `square_weights`: a
+    node over many ticks of one session changes by more than one.
+
+    Proof: docs/proofs/ranges.md (proved).
+    """
+
+    def __init__(self, guarantee: Guarantee, source: ByteSource | None = None) -> None:
+        self.guarantee = guarantee
+        self.pure = guarantee.kind == "pure"
+        self._cost = Account(guarantee).even_cost
+        self._source = source
+        self._noises: dict[Fraction, DiscreteLaplace | DiscreteGaussian] = {}
+        self._prepared: dict[Strategy, Prepared] = {}
+
+    def prepare(self, strategy: Strategy) -> Prepared:
+        """The strategy with its noises; those of the last strategies are kept, since their tables take time to make."""
+        found = self._prepared.get(strategy)
+        if found is None:
+            if len(self._prepared) >= _KEPT:
+                self._prepared.clear()
+                self._noises.clear()
+            found = self._prepared[strategy] = self._prepare(strategy)
+        return found
+
+    def _prepare(self, strategy: Strategy) -> Prepared:
+        if self.pure and not strategy.for_pure:
+            raise InvalidParameter(
+                f"The strategy '{strategy}' needs Gaussian noise, which gives no pure guarantee.",
+                "Use Guarantee.zcdp or Guarantee.approximate, or a tree.",
+            )
+        noises = tuple(self._noise(parameter) for parameter in self.parameters(strategy))
+        unit = 1 << strategy.fraction_bits if isinstance(strategy, Toeplitz) else 1
+        variances = tuple(noise.variance / unit**2 for noise in noises)
+        # 64 standard deviations of everything that is ever added up must fit, or exact arithmetic would wrap around.
+        largest = 64 * math.sqrt(max(noise.variance for noise in noises) * 2**18)
+        if not isinstance(strategy, Toeplitz) and largest * strategy.denominator >= 2.0**_BITS:
+            raise InvalidParameter(
+                f"The strategy '{strategy}' with so little budget needs noise that 64 bits cannot hold.",
+                "Use a smaller tree, a larger epsilon, or a smaller `max_ticks`.",
+            )
+        return Prepared(strategy, noises, variances)
+
+    def parameters(self, strategy: Strategy) -> list[Fraction]:
+        """The exact scale (pure) or variance parameter (zCDP) of each level, in the strategy's units."""
+        items = Fraction(self.guarantee.unit.max_items)
+        if self.pure:
+            return [items / (share * self._cost.epsilon) for share in strategy.shares]
+        weights = strategy.square_weights(self.guarantee.unit.max_ticks)
+        wanted = [
+            items * Fraction(weight) / (2 * share * self._cost.rho)
+            for weight, share in zip(weights, strategy.shares, strict=True)
+        ]
+        if isinstance(strategy, Toeplitz):  # on a fine grid; rounded up to a whole number, which is drawn faster
+            return [Fraction(math.ceil(parameter * 4**strategy.fraction_bits)) for parameter in wanted]
+        return wanted
+
+    def _noise(self, parameter: Fraction) -> DiscreteLaplace | DiscreteGaussian:
+        if parameter not in self._noises:
+            kind = DiscreteLaplace if self.pure else DiscreteGaussian
+            self._noises[parameter] = kind(parameter, source=self._source)
+        return self._noises[parameter]
+
+    def unit_variance(self, strategy: Strategy) -> tuple[float, ...]:
+        """What `variances` would be in the limit of wide noise; for choosing, where only ratios matter."""
+        power = 2 if self.pure else 1
+        parameters = [float(parameter) for parameter in self.parameters(strategy)]
+        unit = 4.0**strategy.fraction_bits if isinstance(strategy, Toeplitz) else 1.0
+        return tuple((2 if self.pure else 1) * parameter**power / unit for parameter in parameters)

@@ -1,0 +1,60 @@
+"""The strategies that `auto` chooses among, and how much each uses for ranges of every length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.ranges.fenwick import Fenwick
+from hubbub.ranges.history import length_grid
+from hubbub.ranges.strategy import Strategy
+from hubbub.ranges.toeplitz import LARGEST, Toeplitz
+from hubbub.ranges.tree import Tree
+
+_SIDES = (4, 6, 8, 11, 16, 23, 32, 45, 64)
+_TOEPLITZ = 64
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Candidates with `uses[candidate, length, level]`, the mean over places; missing levels are 0."""
+
+    strategies: tuple[Strategy, ...]
+    grid: NDArray[np.int64]
+    uses: NDArray[np.float64]
+
+
+@lru_cache(maxsize=8)
+def catalogue(window: int, pure: bool) -> Catalogue:
+    """Made once for a window: half a second for 32,768 ticks."""
+    grid = length_grid(window)
+    strategies = tuple(strategy for strategy in _candidates(window, pure) if strategy.size <= window)
+    tables = [strategy.mean_uses(grid) for strategy in strategies]
+    uses = np.zeros((len(strategies), len(grid), max(table.shape[1] for table in tables)))
+    for i, table in enumerate(tables):
+        uses[i, :, : table.shape[1]] = table
+    return Catalogue(strategies, grid, uses)
+
+
+def heights(window: int) -> range:
+    """Heights of Fenwick trees that fit into the window."""
+    return range(1, window.bit_length() + 1)
+
+
+def _candidates(window: int, pure: bool) -> list[Strategy]:
+    fenwicks: list[Strategy] = [Fenwick(height) for height in heights(window)]
+    trusts = (Fraction(3, 4), Fraction(1))
+    two: list[Strategy] = [Tree((k,), trust=trust) for k in _SIDES for trust in trusts]
+    three: list[Strategy] = [Tree((j, k)) for j in _SIDES[1:] for k in _SIDES[1:] if j <= k <= 2 * j]
+    four: list[Strategy] = [Tree((k, k, k)) for k in (8, 11, 16, 23, 32)]
+    subtracting: list[Strategy] = [Tree((k,) * depth, subtracts=True) for k in (5, 9, 13, 17) for depth in (2, 3)]
+    toeplitz: list[Strategy] = []
+    size = _TOEPLITZ
+    while not pure and size <= min(window, LARGEST):
+        toeplitz.append(Toeplitz(size))
+        size *= 2
+    return [*fenwicks, *two, *three, *four, *subtracting, *toeplitz]

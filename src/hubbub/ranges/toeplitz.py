@@ -1,0 +1,202 @@
+"""The square-root Toeplitz factorisation, as a short sum of exponentials: near-optimal prefixes under zCDP."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, nnls
+
+from hubbub.errors import InvalidParameter
+from hubbub.exact import whole
+from hubbub.ranges.strategy import Strategy
+
+SMALLEST, LARGEST = 16, 2**20
+LARGEST_COUNT = 2**24
+"""A tick's count may not be larger: sums of a segment are held in 64 bits, with a fraction."""
+
+_STARTS = 32
+
+
+@dataclass(frozen=True)
+class Toeplitz(Strategy):
+    """R(t, s) = r(t-s) with r(k) = sum of alpha(i) theta(i)^k, close to C(2k,k)/4^k, the coefficients of (1-x)^(-1/2).
+
+    With the exact coefficients, A = R R gives prefixes whose largest variance is (sum of r(k)^2)^2/(2 rho)
+    (Fichtenberger, Henzinger & Upadhyay 2023). They need the whole past. A sum of exponentials needs one number a term:
+    the coefficients are moments of Beta(1/2, 1/2), so nodes theta spaced geometrically towards 1 approach them with
+    O(log n) terms (the buffered linear Toeplitz matrices of Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024).
+    L = A R^-1 is exact for *these* r, so nothing is biased; only the variance is above that of the exact coefficients.
+
+    | symbol | here | meaning |
+    |---|---|---|
+    | n | `size` | ticks of a segment |
+    | alpha, 1 - theta | `amounts`, `decays` | terms of r; the first has theta = 0 |
+    | l(k) = sum of w(i) p(i)^k | `_modes` | coefficients of L: 1/r has simple poles between the thetas |
+
+    >>> best = Toeplitz(1024)
+    >>> round(best.square_weights(1)[0] * best.uses(0, 1024)[0], 1)
+    10.7
+    """
+
+    size: int
+    shares: tuple[Fraction, ...] = (Fraction(1),)
+    kind: ClassVar[str] = "toeplitz"
+    for_pure: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not SMALLEST <= whole(self.size, "size") <= LARGEST:
+            raise InvalidParameter(
+                f"`size` must lie between {SMALLEST} and {LARGEST:,} ticks; got {self.size:,}.",
+                "Shorter segments are better served by a tree.",
+            )
+        if tuple(self.shares) != (Fraction(1),):
+            raise InvalidParameter("A Toeplitz strategy has one level: `shares` is (1,).", "Leave `shares` out.")
+
+    @property
+    def denominator(self) -> int:  # type: ignore[override]
+        return 2**20  # the error is a real number: rounding it is as good as uniform
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    @property
+    def title(self) -> str:
+        return f"toeplitz over {self.size:,} ticks"
+
+    # ── the factors ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _terms(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        n = self.size
+        count = math.ceil(math.log2(n) / 2)
+        decays = np.concatenate([[1.0], np.geomspace(0.5, 0.5 / n, count)])
+        wanted = _square_root(n)
+        at = np.unique(np.concatenate([np.arange(16), np.geomspace(1, n - 1, 200).astype(int)]))
+        table = (1 - decays) ** at[:, None] / wanted[at][:, None]
+        amounts, _ = nnls(table, np.ones(len(at)))  # the least relative error; amounts from 0 on keep r positive
+        # The first two stay, whatever the fit says: theta = 0 keeps L free of a term of its own at lag 0.
+        amounts[:1] = np.maximum(amounts[:1], 1e-6)
+        kept = amounts > 0
+        return amounts[kept], decays[kept]
+
+    @property
+    def amounts(self) -> NDArray[np.float64]:
+        return self._terms[0]
+
+    @property
+    def decays(self) -> NDArray[np.float64]:
+        """1 - theta: kept in this form, since the slowest theta is too near 1 for a float to hold well."""
+        return self._terms[1]
+
+    @cached_property
+    def coefficients(self) -> NDArray[np.float64]:
+        """r(0) to r(n-1)."""
+        powers = np.arange(self.size)[:, None] * np.log1p(-self.decays[1:])
+        r: NDArray[np.float64] = np.exp(powers) @ self.amounts[1:]
+        r[0] += self.amounts[0]
+        return r
+
+    @cached_property
+    def _modes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights w and logarithms of the poles p of L, the pole 1 of summation first."""
+        amounts, decays = self.amounts, self.decays
+
+        def secular(gap: float) -> float:  # in 1 - p: near 1 a float could not tell p and theta apart
+            return float(np.sum(amounts / (decays - gap)))
+
+        gaps = []
+        for high, low in pairwise(decays):
+            edge = (high - low) * 1e-12
+            gaps.append(float(brentq(secular, low + edge, high - edge, xtol=1e-300, rtol=1e-14)))
+        q = np.array(gaps)
+        p = 1 - q
+        slope = np.sum(amounts * (1 - decays) / ((decays - q[:, None]) / p[:, None]) ** 2, axis=1)
+        weights = p**2 / (q * slope)
+        first = 1 / np.sum(amounts / decays)
+        return np.concatenate([[first], weights]), np.concatenate([[0.0], np.log1p(-q)])
+
+    # ── what is asked of every strategy ──────────────────────────────────────────────────────────────────────────
+
+    def square_weights(self, max_ticks: int) -> tuple[float, ...]:
+        """|R d|^2 / k is largest for k = max_ticks ticks in a row from the start: r falls, so do inner products.
+
+        The columns' inner products at distance d are at most g(d) = sum of r(m) r(m+d), so |R d|^2 is at most
+        k g(0) + 2 sum of (k-d) g(d), and this over k rises with k. What rounding may add is in the factor at the end.
+        """
+        k = min(max_ticks, self.size)
+        r = self.coefficients
+        length = 1 << (2 * self.size - 1).bit_length()
+        g = np.fft.irfft(np.abs(np.fft.rfft(r, length)) ** 2, length)[:k]
+        whole_square = g[0] + 2 * float(np.sum((1 - np.arange(1, k) / k) * g[1:]))
+        return (float(whole_square) * (1 + self.rounding_change / math.sqrt(float(g[0]))) ** 2 * (1 + 1e-9),)
+
+    @property
+    def fraction_bits(self) -> int:
+        """Measured sums are whole multiples of 2^-bits: as fine as 64 bits allow for the largest counts."""
+        return min(24, 62 - 24 - (self.size - 1).bit_length())
+
+    @cached_property
+    def rounding_change(self) -> float:
+        """How much rounding can add to |R d| for one key: see docs/proofs/ranges.md, "Toeplitz"."""
+        drift = 2 * float(np.sum(self.amounts * np.minimum(self.size, 1 / self.decays)))
+        largest = LARGEST_COUNT * float(self.coefficients.sum()) * 2.0**self.fraction_bits
+        evaluation = 2 * (0.5 + (len(self.amounts) + 3) * 2.0**-53 * largest)
+        return math.sqrt(self.size) * (drift + evaluation) * 2.0**-self.fraction_bits
+
+    def uses(self, a: int, b: int) -> list[float]:
+        tree_a, a = divmod(a, self.size)
+        tree_b, b = divmod(b, self.size)
+        if tree_a == tree_b:
+            return [self._within(a, b)]
+        return [self._within(a, self.size) + (tree_b - tree_a - 1) * self._full + self._within(0, b)]
+
+    @cached_property
+    def _full(self) -> float:
+        return self._within(0, self.size)
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For each pair of modes the logarithm of p p', and w w'/(1 - p p'), with 1 in place of 0 for the pole 1."""
+        weights, logs = self._modes
+        both = logs[:, None] + logs
+        gap = -np.expm1(both)
+        gap[0, 0] = 1.0
+        return both, weights[:, None] * weights / gap
+
+    def _within(self, a: int, b: int) -> float:
+        """Sum of l(k)^2 over the newer noises, and of (l(j + length) - l(j))^2 over those older than the range."""
+        both, product = self._pairs
+        length = b - a
+        newer = -product * np.expm1(both * length)
+        newer[0, 0] = product[0, 0] * length
+        total = float(newer.sum())
+        if a:
+            moved = np.expm1(self._modes[1] * length)
+            total += float(moved @ (-product * np.expm1(both * a)) @ moved)
+        return total
+
+    def mean_uses(self, lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+        # Smooth in where a range begins, so that few places stand for all.
+        starts = ((np.arange(_STARTS) + 0.5) * self.size / _STARTS).astype(np.int64).tolist()
+        means = [np.mean([self.uses(a, a + length)[0] for a in starts]) for length in lengths.tolist()]
+        return np.array(means)[:, None]
+
+    def step_uses(self, first: int, count: int) -> NDArray[np.float64]:
+        return np.array([self.uses(p, p + 1) for p in range(first, first + count)])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "size": self.size}
+
+
+def _square_root(n: int) -> NDArray[np.float64]:
+    """C(2k,k)/4^k for k < n."""
+    k = np.arange(1, n)
+    return np.concatenate([[1.0], np.cumprod((2 * k - 1) / (2 * k))])

@@ -1,0 +1,110 @@
+"""Puts the server together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from hubbub.errors import HubbubError
+from hubbub.server import clock as clocks
+from hubbub.server.assets import Assets
+from hubbub.server.body import BodyLimit
+from hubbub.server.desk import Desk
+from hubbub.server.errors import InvalidRequest, MethodNotAllowed, NotFound, RequestRefused, answer, status_of
+from hubbub.server.feed import Feed
+from hubbub.server.guard import Guard
+from hubbub.server.metrics import Meters
+from hubbub.server.pages import Pages
+from hubbub.server.ports import CountsPort, EventPort, StatusPort, TruthPort
+from hubbub.server.routes import ingest, live, pages, read, system
+from hubbub.server.settings import ServerSettings
+from hubbub.server.watch import LedgerWatch
+from hubbub.store import Store
+
+ABOUT = """Live statistics about people, with a privacy guarantee that can be proved. Every number comes with its
+interval. Errors have one shape: `{"error": {"code", "message", "hint"}}`."""
+
+
+def create_app(
+    store: Store,
+    *,
+    settings: ServerSettings | None = None,
+    events: EventPort | None = None,
+    counts: CountsPort | None = None,
+    status: StatusPort | None = None,
+    truth: TruthPort | None = None,
+    clock: clocks.Clock = clocks.now,
+) -> FastAPI:
+    """The application that serves `store`. What no port is given for is not offered.
+
+    `app.state.desk.feed.wake()` tells it, from any thread, that there is a new release; without that it looks every
+    `poll_seconds` by itself.
+    """
+    chosen = settings or ServerSettings()
+    feed = Feed(store, chosen, clock)
+    desk = Desk(store, chosen, feed, LedgerWatch(store, feed, clock), clock, Meters(), events, counts, status, truth)
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
+        await desk.feed.start()
+        await desk.watch.start()
+        try:
+            yield
+        finally:
+            await desk.feed.stop()
+            await desk.watch.stop()
+
+    from hubbub import __version__
+
+    # The usual interactive pages load scripts from elsewhere, so they are off; the description itself is served.
+    app = FastAPI(
+        title="Hubbub", version=__version__, description=ABOUT, lifespan=life, docs_url=None, redoc_url=None
+    )  # fmt: skip
+    app.state.desk = desk
+    app.state.assets = Assets()
+    app.state.pages = Pages(desk, app.state.assets.version)
+    app.state.reading = asyncio.Semaphore(chosen.max_uploads)
+    for router in (read.router, live.router, ingest.router, system.router, pages.router):
+        app.include_router(router)
+    _explain_errors(app)
+    app.add_middleware(BodyLimit, settings=chosen)
+    app.add_middleware(Guard, settings=chosen, meters=desk.meters)
+    return app
+
+
+def _explain_errors(app: FastAPI) -> None:
+    """Every refusal in the one shape; a person's browser gets it as a page."""
+
+    @app.exception_handler(HubbubError)
+    async def refused(request: Request, error: HubbubError) -> Response:
+        return _answer(request, error)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        # Name and rule only: what was sent is not repeated.
+        said = "; ".join(f"`{fault['loc'][-1]}`: {fault['msg']}" for fault in error.errors()[:3])
+        return _answer(request, InvalidRequest(f"{said}.", "GET /openapi.json describes every parameter."))
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> Response:
+        return _answer(request, _from_http(error), dict(error.headers or {}))
+
+
+def _from_http(error: HTTPException) -> RequestRefused:
+    if error.status_code == 405:
+        return MethodNotAllowed("This address does not take that method.", "GET /openapi.json lists the routes.")
+    return NotFound("There is no such page.", "GET /openapi.json lists the routes.")
+
+
+def _answer(request: Request, error: HubbubError, headers: dict[str, Any] | None = None) -> Response:
+    wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/")
+    if wants_page:
+        response: Response = request.app.state.pages.error(error, status_of(error))
+        return response
+    return answer(error, headers)

@@ -1,0 +1,88 @@
+"""The recent past of one stream in memory, encoded once for all viewers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from hubbub.detect import Change
+from hubbub.released import Keys, Release
+from hubbub.server.picture import Picture, Pictures
+from hubbub.server.settings import ServerSettings
+
+MOST_CELLS = 2_000_000
+"""Ticks times keys that are kept: 80 MB at most, however many keys a stream has."""
+
+EVENTS_KEPT = 64
+CHANGES_KEPT = 500
+
+
+class Channel:
+    """Holds the last releases, the latest picture and the last encoded events of one stream.
+
+    Viewers keep a place of their own and read from the shared list, so nothing is queued for anyone: a viewer who does
+    not read costs no memory here. Lives on the event loop; nothing in it waits.
+    """
+
+    def __init__(self, keys: Keys, settings: ServerSettings) -> None:
+        self.history: deque[Release] = deque(maxlen=max(2, min(settings.history, MOST_CELLS // len(keys))))
+        self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
+        self.picture: Picture | None = None
+        self.arrived: datetime | None = None
+        self.changed = asyncio.Event()
+        self._pictures = Pictures(settings.rows)
+        self._events: deque[tuple[int, bytes]] = deque(maxlen=EVENTS_KEPT)
+
+    @property
+    def last_tick(self) -> int:
+        """The latest tick seen; -1 before the first."""
+        return self.history[-1].tick.index if self.history else -1
+
+    def fill(self, releases: Sequence[Release], arrived: datetime | None) -> None:
+        """Take over what was released before the server started."""
+        for earlier in releases[:-1]:
+            self.changes.extend(self._pictures.skim([earlier]))
+            self.history.append(earlier)
+        self.publish(releases[-1:], arrived)
+
+    def publish(self, releases: Sequence[Release], arrived: datetime | None) -> None:
+        """Take new releases, in order, and wake all viewers."""
+        for release in releases:
+            self.history.append(release)
+            self.picture = self._pictures.draw(release)
+            self.changes.extend(self.picture.changes)
+            self._events.append((release.tick.index, encode(self.picture)))
+            self.arrived = arrived
+        if releases:
+            # Everyone who waits holds the old flag: setting it wakes them all, and later ones wait on the new.
+            self.changed, woken = asyncio.Event(), self.changed
+            woken.set()
+
+    def close(self) -> None:
+        self.changed.set()
+
+    def events_after(self, tick: int | None) -> tuple[int, bytes] | None:
+        """All kept events after `tick` as one piece, with the last tick in it; None if there are none.
+
+        Without a tick the latest event alone: a new viewer wants to see something at once.
+        """
+        found = list(self._events)[-1:] if tick is None else [event for event in self._events if event[0] > tick]
+        return (found[-1][0], b"".join(event for _, event in found)) if found else None
+
+    def reaches(self, tick: int) -> bool:
+        """Whether nothing after `tick` has fallen out of memory."""
+        return not self._events or self._events[0][0] <= tick + 1
+
+
+def encode(picture: Picture) -> bytes:
+    """One server-sent event. JSON escapes line ends, so nothing in a key can break out of its field."""
+    return event("release", picture.to_dict(), picture.release.tick.index)
+
+
+def event(kind: str, body: dict[str, Any], identity: int) -> bytes:
+    text = json.dumps(body, separators=(",", ":"), allow_nan=False)
+    return f"id: {identity}\nevent: {kind}\ndata: {text}\n\n".encode()

@@ -1,0 +1,165 @@
+"""Watches the store for new releases and hands them to the channels."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from hubbub.errors import HubbubError, UnknownStream
+from hubbub.released import Release
+from hubbub.server.channel import Channel, encode
+from hubbub.server.clock import Clock, end_of
+from hubbub.server.picture import COMPARE, Pictures
+from hubbub.server.settings import ServerSettings
+from hubbub.store import Store, Stream
+
+log = logging.getLogger("hubbub.server")
+
+BATCH = 200
+"""Releases taken from the store at a time: a replay faster than real time must not fill memory."""
+
+RESUME = 500
+"""How many missed events a returning viewer is sent at most; older ones are in `releases`."""
+
+_DISCOVER_SECONDS = 30.0
+
+
+class Feed:
+    """One task that asks the store for what is new, every `poll_seconds` or as soon as someone calls `wake`.
+
+    If the store is away the last picture stays and the feed asks again. The store is read in a worker thread, so a slow
+    disk does not hold up the viewers.
+    """
+
+    def __init__(self, store: Store, settings: ServerSettings, clock: Clock) -> None:
+        self.is_open = True
+        self.viewers = 0
+        self.trouble: str | None = None
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._channels: dict[str, Channel] = {}
+        self._streams: dict[str, Stream] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
+        self._discovered = 0.0
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        await self._look()
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        self.close()
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    def wake(self) -> None:
+        """There is something new. May be called from any thread, before the start and after the end too."""
+        self._call(self._woken.set)
+
+    def end(self) -> None:
+        """Let all viewers go; from any thread."""
+        self._call(self.close)
+
+    def close(self) -> None:
+        self.is_open = False
+        for channel in self._channels.values():
+            channel.close()
+
+    # ── what there is ────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def streams(self) -> list[Stream]:
+        """The known streams, the oldest first."""
+        return sorted(self._streams.values(), key=lambda stream: stream.id)
+
+    def stream(self, name: str) -> Stream:
+        if name not in self._streams:
+            raise UnknownStream("There is no stream of that name.", "GET /v1/streams lists them.")
+        return self._streams[name]
+
+    def channel(self, name: str) -> Channel:
+        self.stream(name)
+        return self._channels[name]
+
+    async def missed(self, name: str, after: int) -> tuple[int, bytes]:
+        """Events after tick `after` that are no longer in memory, from the store; with the last tick in them."""
+        last = self._channels[name].last_tick
+        first = max(after + 1, last - RESUME + 1)
+        primer = max(0, first - COMPARE)
+
+        def draw() -> bytes:
+            pictures, events = Pictures(self._settings.rows), []
+            for release in self._store.releases(name, first=primer, last=last):
+                if release.tick.index < first:
+                    pictures.skim([release])
+                else:
+                    events.append(encode(pictures.draw(release)))
+            return b"".join(events)
+
+        return last, await asyncio.to_thread(draw)
+
+    # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _call(self, function: object) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            with suppress(RuntimeError):  # the loop closed in this moment
+                self._loop.call_soon_threadsafe(function)  # type: ignore[arg-type]
+
+    async def _run(self) -> None:
+        while self.is_open:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), self._settings.poll_seconds)
+            self._woken.clear()
+            await self._look()
+
+    async def _look(self) -> None:
+        try:
+            if not self._streams or time.monotonic() - self._discovered > _DISCOVER_SECONDS:
+                await self._discover()
+            for name, channel in list(self._channels.items()):
+                await self._take(name, channel)
+            self.trouble = None
+        except HubbubError as error:
+            if self.trouble is None:
+                log.warning("the store does not answer: %s", error.code)
+            self.trouble = error.code
+
+    async def _discover(self) -> None:
+        found = await asyncio.to_thread(self._store.streams)
+        self._discovered = time.monotonic()
+        for stream in found:
+            if stream.name in self._streams:
+                continue
+            channel = Channel(stream.keys, self._settings)
+            kept = channel.history.maxlen or 2
+            past = await asyncio.to_thread(self._store.latest, stream.name, kept)
+            if past:
+                channel.fill(past, end_of(past[-1].tick) or self._clock())
+            self._channels[stream.name] = channel
+            self._streams[stream.name] = stream
+
+    async def _take(self, name: str, channel: Channel) -> None:
+        while True:
+            first = channel.last_tick + 1
+            new = await asyncio.to_thread(self._read, name, first)
+            channel.publish(new, self._now())
+            if len(new) < BATCH:
+                return
+            await asyncio.sleep(0)
+
+    def _read(self, name: str, first: int) -> Sequence[Release]:
+        return list(self._store.releases(name, first=first, limit=BATCH))
+
+    def _now(self) -> datetime:
+        return self._clock()

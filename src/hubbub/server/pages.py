@@ -1,0 +1,289 @@
+"""The pages: what each shows, made into HTML."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from hubbub.errors import HubbubError
+from hubbub.released import Release
+from hubbub.server import charts, clock, series, views
+from hubbub.server.channel import Channel
+from hubbub.server.guard import policy
+from hubbub.server.picture import Row, quantity_at, row_of
+from hubbub.server.ranking import Ranking
+from hubbub.server.sums import total_of
+from hubbub.server.words import curator_facts, protection
+from hubbub.store import Stream
+
+if TYPE_CHECKING:
+    from hubbub.server.desk import Desk
+
+WINDOWS = (90, 360, 1440)
+"""How far back a page may look, in ticks: a quarter of an hour, an hour and four hours at ten seconds."""
+
+DEFAULT_WINDOW = 360
+SPARK_POINTS = 72
+CURVE_POINTS = 240
+_KEPT = 64
+
+
+class Pages:
+    """Draws the pages. What many viewers see alike is drawn once a tick and kept."""
+
+    def __init__(self, desk: Desk, version: str = "") -> None:
+        self._desk = desk
+        self._kept: OrderedDict[tuple[Any, ...], str] = OrderedDict()
+        self._templates = Environment(
+            loader=PackageLoader("hubbub.server"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(
+            settings=desk.settings, version=version, link=link, has_truth=desk.truth is not None
+        )
+        self._templates.filters["data"] = data_block
+
+    # ── pages ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def live(self, stream: Stream, window: int) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        stale = self._is_stale(channel)
+
+        def facts() -> dict[str, Any]:
+            return self._head(stream, channel, "live", window) | self._live(channel, window)
+
+        return self._drawn("live.html", (stream.name, window, channel.last_tick, stale), facts)
+
+    def top(self, stream: Stream) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        stale = self._is_stale(channel)
+
+        def facts() -> dict[str, Any]:
+            return self._head(stream, channel, "top", DEFAULT_WINDOW) | self._top(channel)
+
+        return self._drawn("top.html", (stream.name, channel.last_tick, stale), facts)
+
+    def key(self, stream: Stream, name: str, window: int, answer: dict[str, Any] | None, wrong: str) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        facts = self._head(stream, channel, "key", window) | self._key(channel, stream, name, window)
+        page = self._page("key.html", facts | {"answer": answer, "wrong": wrong})
+        # The chart library writes style elements as it draws; scripts stay as strict as everywhere.
+        page.headers["Content-Security-Policy"] = policy(self._desk.settings, "; style-src 'self' 'unsafe-inline'")
+        return page
+
+    def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        facts = self._head(stream, channel, "guarantee", DEFAULT_WINDOW)
+        return self._page("guarantee.html", facts | {"budget": budget, "bar": _bar(budget)} | self._ledger(stream))
+
+    def about(self, stream: Stream) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        example = None
+        if channel.picture is not None:
+            rows = [row for row in channel.picture.rows if row.quantity.state == "measured"]
+            example = rows[len(rows) // 2] if rows else None
+        return self._page("about.html", self._head(stream, channel, "about", DEFAULT_WINDOW) | {"example": example})
+
+    def curator(self, stream: Stream, budget: dict[str, Any], status: dict[str, Any] | None) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        lag = None
+        if channel.history and (end := clock.end_of(channel.history[-1].tick)) is not None:
+            lag = clock.span(timedelta(seconds=max(0, round((self._desk.clock() - end).total_seconds()))))
+        facts = {
+            "budget": budget,
+            "lag": lag,
+            "viewers": self._desk.feed.viewers,
+            "trouble": self._desk.feed.trouble,
+            "status": None if status is None else curator_facts(status),
+        }
+        head = self._head(stream, channel, "curator", DEFAULT_WINDOW)
+        return self._page("curator.html", head | facts | self._ledger(stream))
+
+    def nothing(self) -> HTMLResponse:
+        """A store without a stream."""
+        return self._page("nothing.html", self._bare("live"))
+
+    def login(self, wrong: str, onward: str, status: int) -> HTMLResponse:
+        return self._page("login.html", self._bare("login") | {"wrong": wrong, "onward": onward}, status)
+
+    def error(self, error: HubbubError, status: int) -> HTMLResponse:
+        return self._page("error.html", self._bare("error") | {"error": error, "status": status}, status)
+
+    # ── what they show ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _bare(self, page: str) -> dict[str, Any]:
+        return {"page": page, "stream": None, "streams": self._desk.feed.streams, "query": {}}
+
+    def _head(self, stream: Stream, channel: Channel, page: str, window: int) -> dict[str, Any]:
+        release = channel.history[-1] if channel.history else None
+        tick = None if release is None else release.tick
+        several = len(self._desk.feed.streams) > 1
+        return self._bare(page) | {
+            "stream": stream,
+            "query": {"stream": stream.name} if several else {},
+            "tick": tick,
+            "moment": clock.moment(tick),
+            "every": None if tick is None or tick.length is None else clock.span(tick.length),
+            "predicted": release is not None and release.is_predicted,
+            "stale": self._is_stale(channel),
+            "protection": protection(stream.guarantee.unit),
+            "window": window,
+            "windows": [(n, clock.ticks(n, tick)) for n in WINDOWS],
+            "span": clock.ticks(window, tick),
+        }
+
+    def _is_stale(self, channel: Channel) -> bool:
+        tick = channel.history[-1].tick if channel.history else None
+        return clock.is_stale(tick, channel.arrived, self._desk.clock())
+
+    def _live(self, channel: Channel, window: int) -> dict[str, Any]:
+        picture = channel.picture
+        if picture is None:
+            return {"picture": None}
+        recent = list(channel.history)[-window:]
+        points, step = series.thin(recent, SPARK_POINTS)
+        position = picture.release.keys.position
+        curves = series.of_keys(points, [position(row.key) for row in picture.rows])
+        wide, wide_step = series.thin(recent, CURVE_POINTS)
+        total = series.of_total(wide)
+        last = picture.release.tick.index
+        first = last - window + 1
+        top = charts.nice_top([total])
+        return {
+            "picture": picture,
+            "rows": [
+                (row, charts.draw(curve, first, last, curve.top or 1.0), _bar_of(row))
+                for row, curve in zip(picture.rows, curves, strict=True)
+            ],
+            "curve": charts.draw(total, first, last, top),
+            "top": f"{top:,.0f}",
+            "from_moment": clock.moment(_oldest(recent, window)),
+            "first_tick": recent[0].tick.index,
+            "data": {
+                "window": window,
+                "step": step,
+                "totalStep": wide_step,
+                "top": top,
+                "tick": last,
+                "total": total.to_list(),
+                "keys": {row.key: curve.to_list() for row, curve in zip(picture.rows, curves, strict=True)},
+            },
+        }
+
+    def _top(self, channel: Channel) -> dict[str, Any]:
+        found = views.top_of(channel, self._desk.settings.rows)
+        uppers = [row["upper"] for row in found["top"] if row["upper"] is not None]
+        edge = max([*uppers, 1.0])
+        return {
+            "ranked": [(row, _whisker(row, edge)) for row in found["top"]],
+            "omitted": 0 if channel.picture is None else channel.picture.omitted,
+            "alerts": views.alerts_of(channel)[:10],
+        }
+
+    def _key(self, channel: Channel, stream: Stream, name: str, window: int) -> dict[str, Any]:
+        i = stream.keys.position(name)
+        facts: dict[str, Any] = {"key": name, "row": None, "data": {}, "alerts": []}
+        if not channel.history:
+            return facts
+        recent = list(channel.history)[-window:]
+        release = recent[-1]
+        (curve,) = series.of_keys(series.thin(recent, CURVE_POINTS)[0], [i])
+        last = release.tick.index
+        first = max(0, last - window + 1)
+        top = charts.nice_top([curve])
+        alerts = [alert for alert in views.alerts_of(channel) if alert["key"] == name]
+        ranking = Ranking.of_release(release)
+        marked = next((c for c in (channel.picture.changes if channel.picture else ()) if c.key == name), None)
+        return facts | {
+            "row": row_of(release, i, total_of(release), ranking.of(i), marked),
+            "quantity": quantity_at(release, i),
+            "curve": charts.draw(curve, first, last, top),
+            "top": f"{top:,.0f}",
+            "first_tick": recent[0].tick.index,
+            "from_moment": clock.moment(_oldest(recent, window)),
+            "alerts": alerts,
+            "data": {"key": name, "window": window, "first": recent[0].tick.index, "tick": last, "alerts": alerts},
+        }
+
+    def _ledger(self, stream: Stream) -> dict[str, Any]:
+        verdict = self._desk.watch.verdicts.get(stream.name)
+        if verdict is None:
+            return {"verdict": None, "verified": ""}
+        age = timedelta(seconds=max(1, round((self._desk.clock() - verdict.at).total_seconds())))
+        return {"verdict": verdict, "verified": f"{clock.span(age)} ago"}
+
+    # ── drawing ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _drawn(self, template: str, key: tuple[Any, ...], facts: Any) -> HTMLResponse:
+        kept = (template, *key)
+        if kept not in self._kept:
+            self._kept[kept] = self._templates.get_template(template).render(facts())
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return _html(self._kept[kept])
+
+    def _page(self, template: str, facts: dict[str, Any], status: int = 200) -> HTMLResponse:
+        return _html(self._templates.get_template(template).render(facts), status)
+
+
+def _html(text: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(text, status, {"Cache-Control": "no-cache"})
+
+
+def link(path: str, query: dict[str, Any], **more: Any) -> str:
+    """An address that restores a view."""
+    pairs = {name: value for name, value in {**query, **more}.items() if value is not None}
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+def data_block(facts: Any) -> Markup:
+    """JSON for a `<script type="application/json">`: no key can end the element early."""
+    text = json.dumps(facts, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e"))
+
+
+def _oldest(recent: list[Release], window: int) -> Any:
+    """The tick at a chart's left edge, which may lie before the first release."""
+    newest = recent[-1].tick
+    if newest.start is None or newest.length is None:
+        return recent[0].tick
+    back = min(window, newest.index + 1) - 1
+    return type(newest)(newest.index - back, newest.start - back * newest.length, newest.length)
+
+
+def _bar_of(row: Row) -> str:
+    return "0" if row.share is None else f"{row.share.value:.1f}"
+
+
+def _whisker(row: dict[str, Any], edge: float) -> dict[str, str]:
+    """Where the interval and the estimate lie on a common scale, in per mille of the width."""
+    return {name: f"{1000 * (row[name] or 0) / edge:.1f}" for name in ("lower", "value", "upper")} | {
+        "width": f"{max(1000 * ((row['upper'] or 0) - (row['lower'] or 0)) / edge, 4):.1f}"
+    }
+
+
+def _bar(budget: dict[str, Any]) -> dict[str, Any]:
+    """Spent and left in per cent, and what each of the last ticks took."""
+    from fractions import Fraction
+
+    total = Fraction(budget["total"])
+    share = float(100 * Fraction(budget["spent"]) / total)
+    currency = budget["currency"]
+    costs = [(debit, Fraction(debit[currency])) for debit in budget["last_debits"]]
+    most = max([cost for _, cost in costs], default=Fraction(1)) or Fraction(1)
+    return {
+        "spent": f"{min(share, 100):.1f}",
+        "left": f"{max(0.0, 100 - share):.1f}",
+        "amounts": {name: f"{float(Fraction(budget[name])):.4g}" for name in ("total", "spent", "left")},
+        "columns": [(debit, f"{float(100 * cost / most):.1f}", f"{float(cost):.4g}") for debit, cost in costs],
+    }

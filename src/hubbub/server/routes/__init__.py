@@ -1,0 +1,3 @@
+"""One file per group of routes."""
+
+__all__: list[str] = []

@@ -1,0 +1,178 @@
+"""The pages' addresses."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+
+from hubbub.server.access import COOKIE, may, role_of
+from hubbub.server.assets import Assets
+from hubbub.server.desk import Desk, TheDesk
+from hubbub.server.errors import RequestRefused, RoleMissing
+from hubbub.server.pages import DEFAULT_WINDOW, WINDOWS, Pages
+from hubbub.server.routes.inputs import position_of
+from hubbub.server.routes.read import sum_between
+from hubbub.server.views import budget_of
+from hubbub.store import Stream
+
+router = APIRouter(include_in_schema=False)
+
+StreamName = Annotated[str | None, Query(max_length=100)]
+TicksBack = Annotated[int, Query(alias="last")]
+
+
+def _pages(request: Request) -> Pages:
+    pages: Pages = request.app.state.pages
+    return pages
+
+
+def _stream(desk: Desk, name: str | None) -> Stream | None:
+    """The stream that a page shows; None in a store that has none yet."""
+    if name is not None:
+        return desk.feed.stream(name)
+    if desk.settings.stream is not None:
+        return desk.feed.stream(desk.settings.stream)
+    return desk.feed.streams[0] if desk.feed.streams else None
+
+
+def _window(asked: int) -> int:
+    return asked if asked in WINDOWS else DEFAULT_WINDOW
+
+
+def _to_login(request: Request) -> Response:
+    onward = request.url.path
+    return RedirectResponse(f"/login?next={onward}", 303, {"Cache-Control": "no-store"})
+
+
+@router.get("/")
+async def live(request: Request, desk: TheDesk, stream: StreamName = None, last: TicksBack = 0) -> Response:
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    return _pages(request).nothing() if shown is None else _pages(request).live(shown, _window(last))
+
+
+@router.get("/top")
+async def top(request: Request, desk: TheDesk, stream: StreamName = None) -> Response:
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    return _pages(request).nothing() if shown is None else _pages(request).top(shown)
+
+
+@router.get("/key")
+async def key(
+    request: Request,
+    desk: TheDesk,
+    name: Annotated[str, Query(max_length=2000)],
+    stream: StreamName = None,
+    last: TicksBack = 0,
+    start: Annotated[str | None, Query(alias="from", max_length=40)] = None,
+    end: Annotated[str | None, Query(alias="to", max_length=40)] = None,
+) -> Response:
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    if shown is None:
+        return _pages(request).nothing()
+    position_of(shown.keys, name)
+    answer, wrong = None, ""
+    if start and end:
+        try:
+            answer = await sum_between(desk, shown.name, start, end, [name])
+        except RequestRefused as refusal:
+            wrong = f"{refusal.message} {refusal.hint}"
+    return _pages(request).key(shown, name, _window(last), answer, wrong)
+
+
+@router.get("/guarantee")
+async def guarantee(request: Request, desk: TheDesk, stream: StreamName = None) -> Response:
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    if shown is None:
+        return _pages(request).nothing()
+    return _pages(request).guarantee(shown, await run_in_threadpool(budget_of, desk, shown.name))
+
+
+@router.get("/about")
+async def about(request: Request, desk: TheDesk, stream: StreamName = None) -> Response:
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    return _pages(request).nothing() if shown is None else _pages(request).about(shown)
+
+
+@router.get("/curator")
+async def curator(request: Request, desk: TheDesk, stream: StreamName = None) -> Response:
+    if not await may(request, desk, "curator"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    if shown is None:
+        return _pages(request).nothing()
+    status = None
+    if desk.status is not None:
+        status = dict(await run_in_threadpool(desk.status.status, shown.name))
+    page = _pages(request).curator(shown, await run_in_threadpool(budget_of, desk, shown.name), status)
+    page.headers["Cache-Control"] = "no-store"
+    return page
+
+
+@router.get("/login")
+async def login(request: Request, onward: Annotated[str, Query(alias="next", max_length=200)] = "/") -> Response:
+    return _pages(request).login("", _local(onward), 200)
+
+
+@router.post("/login")
+async def enter(request: Request, desk: TheDesk) -> Response:
+    """Keep a token in a cookie that scripts cannot read and other sites cannot cause to be sent."""
+    _same_site(request)
+    form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+    token, onward = form.get("token", [""])[0].strip(), _local(form.get("next", ["/"])[0])
+    role = await role_of(desk, token) if token else None
+    if role not in ("reader", "curator"):
+        wrong = "This token is unknown, was revoked, or is meant for sending data only."
+        return _pages(request).login(wrong, onward, 403)
+    response = RedirectResponse(onward, 303, {"Cache-Control": "no-store"})
+    secure = request.url.scheme == "https"
+    response.set_cookie(COOKIE, token, max_age=30 * 86400, httponly=True, samesite="strict", secure=secure, path="/")
+    return response
+
+
+@router.post("/logout")
+async def leave(request: Request) -> Response:
+    _same_site(request)
+    response = RedirectResponse("/", 303)
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
+@router.get("/assets/{name}")
+async def asset(request: Request, name: str) -> Response:
+    assets: Assets = request.app.state.assets
+    found = await run_in_threadpool(assets.get, name)
+    headers = {"ETag": found.etag, "Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == found.etag:
+        return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, media_type=found.media_type, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(found.body, media_type=found.media_type, headers=headers)
+
+
+def _local(address: str) -> str:
+    """Only a path of this server: a login page must not send people elsewhere."""
+    return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/"
+
+
+def _same_site(request: Request) -> None:
+    """A form of another site may not log anyone in or out."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if site not in (None, "same-origin", "none") or (
+        origin is not None and origin.partition("://")[2] != request.headers.get("host", "")
+    ):
+        raise RoleMissing("This form was sent by another site.", "Open the login page here and try again.")

@@ -1,0 +1,199 @@
+"""What readers get: releases, sums, ranking, alerts, the budget."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from hubbub.released import Keys
+from hubbub.server import formats
+from hubbub.server.access import require
+from hubbub.server.desk import Desk, TheDesk
+from hubbub.server.errors import InvalidRequest, NotFound
+from hubbub.server.routes.describe import refusals
+from hubbub.server.routes.inputs import MOST_TICK, position_of, tick_at
+from hubbub.server.sums import Sum
+from hubbub.server.views import alerts_of, budget_of, top_of
+
+MOST_TICKS = 1000
+"""The largest page of releases, in ticks."""
+
+MOST_CELLS = 5_000_000
+"""The largest answer to one request, in ticks times keys."""
+
+
+async def reader(request: Request, desk: TheDesk) -> None:
+    await require(request, desk, "reader")
+
+
+router = APIRouter(prefix="/v1", tags=["reading"], dependencies=[Depends(reader)], responses=refusals(401, 403, 503))
+
+TickNumber = Annotated[int | None, Query(ge=0, le=MOST_TICK)]
+KeyNames = Annotated[list[str] | None, Query(max_length=100, description="Only these keys; all, if none is named.")]
+
+
+@router.get("/streams", summary="The streams of this server")
+async def streams(desk: TheDesk) -> dict[str, Any]:
+    found = []
+    for stream in desk.feed.streams:
+        channel = desk.feed.channel(stream.name)
+        found.append(
+            {
+                "name": stream.name,
+                "keys": len(stream.keys),
+                "method": stream.method,
+                "created": stream.created.isoformat(),
+                "guarantee": stream.guarantee.sentence,
+                "latest_tick": channel.last_tick if channel.history else None,
+            }
+        )
+    return {"streams": found}
+
+
+@router.get(
+    "/streams/{stream}/releases",
+    summary="Releases by tick, as JSON, CSV or Arrow",
+    responses={
+        200: {"content": {formats.CSV: {}, formats.ARROW: {}}, "description": "In the format that was asked for."},
+        **refusals(404, 406, 422),
+    },
+)
+async def releases(
+    request: Request,
+    desk: TheDesk,
+    stream: str,
+    first: Annotated[TickNumber, Query(description="The first tick; 0 if not given.")] = None,
+    last: Annotated[TickNumber, Query(description="The last tick, included; the newest if not given.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_TICKS, description="How many ticks at most.")] = 100,
+    key: KeyNames = None,
+    form: Annotated[str | None, Query(alias="format", description="json, csv or arrow, for plain links.")] = None,
+    accept: Annotated[str | None, Header()] = None,
+) -> Response:
+    kind = formats.choose(accept, form)
+    keys = desk.feed.stream(stream).keys
+    positions = positions_of(keys, key)
+    width = len(keys) if positions is None else len(positions)
+    limit = min(limit, max(1, MOST_CELLS // width))
+
+    def read() -> Response:
+        found = list(desk.store.releases(stream, first=first, last=last, limit=limit + 1))
+        page, more = found[:limit], len(found) > limit
+        link = _next(request, page[-1].tick.index + 1) if more else None
+        headers = {"Cache-Control": "no-cache", "Vary": "Accept"}
+        if link:
+            headers["Link"] = f'<{link}>; rel="next"'
+        if kind == formats.JSON:
+            body = {"stream": stream, "releases": formats.to_dicts(page, positions), "next": link}
+            return JSONResponse(body, headers=headers)
+        table = formats.to_table(keys, page, positions)
+        data = formats.to_csv(table) if kind == formats.CSV else formats.to_arrow(table)
+        ending = "csv" if kind == formats.CSV else "arrow"
+        headers["Content-Disposition"] = f'attachment; filename="{stream}.{ending}"'
+        return Response(data, media_type=kind, headers=headers)
+
+    return await run_in_threadpool(read)
+
+
+@router.get(
+    "/streams/{stream}/range", summary="The sum over a range of ticks, with its interval", responses=refusals(404, 422)
+)
+async def range_sum(
+    desk: TheDesk,
+    stream: str,
+    start: Annotated[
+        str, Query(alias="from", max_length=40, description="First tick: its number, or a time with its zone (ISO).")
+    ],
+    end: Annotated[str, Query(alias="to", max_length=40, description="Last tick, included; a number or a time.")],
+    key: KeyNames = None,
+) -> dict[str, Any]:
+    """Sums measurements where a tick was measured: their noise is independent, so its variance adds up. Where a tick
+    was only predicted, the estimate is added, and its standard error in full."""
+    return await sum_between(desk, stream, start, end, key)
+
+
+@router.get(
+    "/streams/{stream}/top",
+    summary="The largest keys, with brackets where the noise ties them",
+    responses=refusals(404),
+)
+async def top(
+    desk: TheDesk, stream: str, k: Annotated[int, Query(ge=1, le=1000, description="How many keys.")] = 10
+) -> dict[str, Any]:
+    return top_of(desk.feed.channel(stream), k)
+
+
+@router.get("/streams/{stream}/alerts", summary="Changes beyond the noise", responses=refusals(404))
+async def alerts(desk: TheDesk, stream: str) -> dict[str, Any]:
+    return {"stream": stream, "alerts": alerts_of(desk.feed.channel(stream))}
+
+
+@router.get("/streams/{stream}/budget", summary="Spent, left, and the guarantee in a sentence", responses=refusals(404))
+async def budget(desk: TheDesk, stream: str) -> dict[str, Any]:
+    desk.feed.stream(stream)
+    return await run_in_threadpool(budget_of, desk, stream)
+
+
+@router.get("/streams/{stream}/truth", include_in_schema=False)
+async def truth(
+    desk: TheDesk,
+    stream: str,
+    first: Annotated[int, Query(ge=0, le=MOST_TICK)],
+    last: Annotated[int, Query(ge=0, le=MOST_TICK)],
+) -> dict[str, Any]:
+    """The demo's overlay. A server that is not the demo has no such thing."""
+    if desk.truth is None:
+        raise NotFound("There is no such page.", "GET /openapi.json lists the routes.")
+    desk.feed.stream(stream)
+    if not 0 <= last - first <= MOST_TICKS * 2:
+        raise InvalidRequest("The range is empty or too long.", f"Ask for at most {MOST_TICKS * 2:,} ticks.")
+    values = await run_in_threadpool(desk.truth.overlay, stream, first, last)
+    return {"confidential": True, "first": first, "keys": {key: list(counts) for key, counts in values.items()}}
+
+
+async def sum_between(desk: Desk, stream: str, start: str, end: str, key: list[str] | None) -> dict[str, Any]:
+    """Shared with the pages: the answer of `range`."""
+    known = desk.feed.stream(stream)
+    channel = desk.feed.channel(stream)
+    if not channel.history:
+        raise NotFound("Nothing has been released yet.", "Ask again after the first tick.")
+    newest = channel.history[-1].tick
+    first, last = tick_at(start, "from", newest), tick_at(end, "to", newest)
+    if first > last:
+        raise InvalidRequest("`from` must not lie after `to`.", "Both are included; use the same tick for one.")
+    positions = positions_of(known.keys, key)
+    last = min(last, newest.index)
+    width = len(known.keys) if positions is None else len(positions)
+    if (last - first + 1) * width > MOST_CELLS:
+        raise InvalidRequest(
+            f"The range covers more than {MOST_CELLS:,} values.", "Ask for fewer ticks, or name keys with `key=`."
+        )
+
+    def add() -> dict[str, Any]:
+        adding = Sum()
+        for release in desk.store.releases(stream, first=first, last=last):
+            adding.add(release, positions)
+        desk.meters.asked(desk.store, stream, max(1, last - first + 1))
+        return {
+            "stream": stream,
+            "from": first,
+            "to": last,
+            "keys": key or None,
+            "ticks": adding.ticks,
+            "predicted": adding.predicted,
+            "sum": adding.quantity.to_dict(),
+        }
+
+    return await run_in_threadpool(add)
+
+
+def positions_of(keys: Keys, names: list[str] | None) -> list[int] | None:
+    return None if not names else [position_of(keys, name) for name in dict.fromkeys(names)]
+
+
+def _next(request: Request, first: int) -> str:
+    pairs = [(name, value) for name, value in request.query_params.multi_items() if name != "first"]
+    return f"{request.url.path}?{urlencode([('first', str(first)), *pairs])}"

@@ -1,0 +1,89 @@
+"""Answers that both the API and the pages give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hubbub.detect import Change
+from hubbub.server import clock
+from hubbub.server.channel import Channel
+from hubbub.server.picture import row_of
+from hubbub.server.ranking import Ranking
+from hubbub.server.sums import total_of
+
+if TYPE_CHECKING:
+    from hubbub.server.desk import Desk
+
+LAST_DEBITS = 60
+
+
+def top_of(channel: Channel, most: int) -> dict[str, Any]:
+    """The ranking at the latest tick. Keys that cannot be told apart share a bracket and stand in it by name."""
+    if not channel.history:
+        return {"tick": None, "moment": "", "top": []}
+    release = channel.history[-1]
+    ranking, total = Ranking.of_release(release), total_of(release)
+    marked = {change.key: change for change in (channel.picture.changes if channel.picture else ())}
+    rows = [
+        row_of(release, i, total, ranking.of(i), marked.get(release.keys.names[i])).to_dict()
+        for i in ranking.order(release.keys.names, most)
+    ]
+    return {"tick": release.tick.index, "moment": clock.moment(release.tick), "top": rows}
+
+
+def alerts_of(channel: Channel) -> list[dict[str, Any]]:
+    """Changes of the recent past, the latest first; consecutive ticks of one key are one alert."""
+    runs: list[list[Change]] = []
+    open_runs: dict[tuple[str, str], list[Change]] = {}
+    for change in channel.changes:
+        run = open_runs.get((change.key, change.kind))
+        if run is not None and change.tick - run[-1].tick <= 1:
+            run.append(change)
+        else:
+            runs.append([change])
+            open_runs[change.key, change.kind] = runs[-1]
+    newest = channel.last_tick
+    return [
+        {
+            "key": run[0].key,
+            "kind": run[0].kind,
+            "first_tick": run[0].tick,
+            "last_tick": run[-1].tick,
+            "active": run[-1].tick == newest,
+            "reason": _largest(run).reason,
+            "before": {"value": run[0].before, "standard_error": run[0].before_error},
+            "after": {"value": _largest(run).after, "standard_error": _largest(run).after_error},
+        }
+        for run in sorted(runs, key=lambda run: -run[-1].tick)
+    ]
+
+
+def _largest(run: list[Change]) -> Change:
+    """Where the change was at its height."""
+    return max(run, key=lambda change: abs(change.after - change.before))
+
+
+def budget_of(desk: Desk, name: str) -> dict[str, Any]:
+    """What was promised and spent, and whether the ledger still says what was written. Reads the store."""
+    budget = desk.store.budget(name)
+    verdict = desk.watch.verdicts.get(name)
+    return {
+        "stream": name,
+        **budget.to_dict(),
+        "unit": desk.store.stream(name).guarantee.unit.to_dict(),
+        "ledger": {
+            "verified": None if verdict is None else verdict.at.isoformat(),
+            "ok": None if verdict is None else verdict.ok,
+            "words": "not verified yet" if verdict is None else verdict.words,
+        },
+        "last_debits": [
+            {
+                "tick": debit.tick,
+                "state": debit.state,
+                "epsilon": str(debit.cost.epsilon),
+                "rho": str(debit.cost.rho),
+                "purpose": debit.purpose,
+            }
+            for debit in desk.store.debits(name, last=LAST_DEBITS)
+        ],
+    }
