@@ -34,13 +34,15 @@ class Inversion:
     def thresholds(self, bits: int, reach: int) -> tuple[list[int], list[int]]:
         """low_i <= c_i 2^bits <= high_i, for all outcomes up to the first with a weight below 2^-reach."""
         work = bits + WORD
-        weights, after = self._decay.weights(work, reach)
+        # The total needs more terms than the table has outcomes: what is not known of it blurs every threshold.
+        weights, after = self._decay.weights(work, bits + SHORT)
         head = self._head << work
         total_low = head + 2 * sum(low for low, _ in weights)
         total_high = head + 2 * (sum(high for _, high in weights) + after)
         share_low = (1 << 2 * work) // total_high
         share_high = (1 << 2 * work) // total_low + 1
         drop = 2 * work - bits
+        end = 1 << (work - reach)
         sum_low = sum_high = head
         lows, highs = [head * share_low >> drop], [(head * share_high >> drop) + 1]
         for low, high in weights:
@@ -49,6 +51,8 @@ class Inversion:
                 sum_high += high
                 lows.append(sum_low * share_low >> drop)
                 highs.append((sum_high * share_high >> drop) + 1)
+            if high < end:
+                break
         return lows, highs
 
     def resolve(self, shorts: NDArray[np.uint16], source: ByteSource) -> NDArray[np.intp]:
