@@ -1,7 +1,8 @@
 """Do the draws have the distribution they claim?
 
-Error rate: every check below rejects a right sampler with a probability of at most ALPHA = 1e-9. The files of this
-folder make fewer than 600 such checks, so all together fail by chance with a probability below 6e-7.
+Error rate: every check rejects a right sampler with a nominal probability of ALPHA = 1e-10. Chi-squared and z-tests are
+approximations so far out; with at least 500 expected draws a bin the true probability is below ten times as much. The
+files of this folder make fewer than 600 such checks, so all together fail by chance with a probability below 6e-7.
 
 Sample sizes come from the controls. Shifting log(scale) by d moves a chi-squared statistic by about n d^2 (Laplace) or
 2 n d^2 (Gaussian). With d = 0.05 and n = 10^6 that is at least 2500, where 150 is enough to reject with up to 50 bins:
@@ -23,7 +24,7 @@ from hubbub.noise.reference import bernoulli_exp_series, reference_gaussian, ref
 from hubbub.noise.staircase import CHUNK
 from hubbub.noise.system import DEFAULT
 
-ALPHA = 1e-9
+ALPHA = 1e-10
 CRITICAL = stats.norm.isf(ALPHA / 2)
 
 SCALES = [Fraction(1, 8), Fraction(1, 3), Fraction(1), Fraction(20), Fraction(127, 2), Fraction(65), Fraction(2000),
@@ -52,7 +53,7 @@ each_case = pytest.mark.parametrize(("kind", "scale"), cases())
 
 
 def fits(draws, noise):
-    """Chi-squared against exact probabilities, in at most 50 bins of which each expects at least 1000 draws."""
+    """Chi-squared against exact probabilities, in some 50 bins of which each expects at least 500 draws."""
     shares = np.linspace(0, 1, 51)[1:-1]
     edges = sorted({noise.quantile(share) for share in shares} | {noise.quantile(s) for s in (0.001, 0.999)})
     below = np.array([0.0, *(noise.cdf(edge) for edge in edges), 1.0])
@@ -65,9 +66,12 @@ def chi_squared_passes(counts, expected):
     if not np.all(keep):
         counts = np.append(counts[keep], counts[~keep].sum())
         expected = np.append(expected[keep], expected[~keep].sum())
+        if expected[-1] < 500 and len(expected) > 1:
+            counts = np.append(counts[:-2], counts[-2:].sum())
+            expected = np.append(expected[:-2], expected[-2:].sum())
     if len(counts) < 2:
         return True
-    statistic = np.sum((counts - expected) ** 2 / np.maximum(expected, 1e-300))
+    statistic = np.sum((counts - expected) ** 2 / expected)
     return stats.chi2.sf(statistic, len(counts) - 1) > ALPHA
 
 
@@ -164,7 +168,7 @@ def test_control_a_scale_off_by_five_percent_is_found(kind, scale, factor):
 @each_case
 def test_control_a_one_sided_sampler_is_found(kind, scale):
     draws = draw(kind, scale)
-    assert not is_symmetric(np.where(np.arange(len(draws)) % 20 == 0, np.abs(draws), draws))
+    assert not is_symmetric(np.where(np.arange(len(draws)) % 4 == 0, np.abs(draws), draws))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -199,8 +203,8 @@ def test_consecutive_draws_are_independent(kind, scale):
     assert is_independent(draws, noise, lag=2)
     assert is_independent(draws, noise, lag=CHUNK)
     assert not is_independent(np.repeat(draws[: len(draws) // 2], 2), noise)
-    reused = np.concatenate([draws[:CHUNK], draws[:CHUNK], draws[CHUNK : 2 * CHUNK], draws[CHUNK : 2 * CHUNK]])
-    assert not is_independent(reused, noise, lag=CHUNK)
+    chunks = draws[: len(draws) // CHUNK * CHUNK].reshape(-1, CHUNK)
+    assert not is_independent(np.repeat(chunks, 2, axis=0).ravel(), noise, lag=CHUNK)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -283,7 +287,7 @@ def same_distribution(first, second, noise, power):
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(5, 2), Fraction(20), Fraction(10**6)])
 def test_fast_and_slow_way_agree(kind, scale):
     # 5 % of the scale is 0.05 sqrt(70,000) = 13 standard errors at n = 70,000 (Laplace; more for Gaussian), of which
-    # 6.1 are needed: a control passes by chance with a probability below 1e-11.
+    # 6.5 are needed: a control passes by chance with a probability below 1e-9.
     if kind == "laplace":
         slow = np.array([reference_laplace(scale, DEFAULT) for _ in range(70_000)])
     else:
@@ -301,7 +305,7 @@ def test_both_coins_show_heads_as_often_as_they_say(x):
     slow = sum(bernoulli_exp_series(x, DEFAULT) for _ in range(n))
     for count in (heads, slow):
         assert share_passes(count, n, math.exp(-x))
-        assert not share_passes(count, n, math.exp(-x) * 0.9)
+        assert not share_passes(count, n, math.exp(-x) * 0.8)
 
 
 def test_bytes_are_uniform_across_keys():
