@@ -119,6 +119,7 @@ class Spool(Source):
             if not self._unread():
                 self._arrived.wait(timeout)
             complete = self._clock()
+            self._turn_page()
             unread = self._unread()
             number, offset = self._at
         if not unread:
@@ -130,8 +131,7 @@ class Spool(Source):
             offset = file.tell()
         with self._lock:
             self._at = (number, offset)
-            if offset >= self._ends[number] and number != self._numbers[-1]:
-                self._at = (self._numbers[self._numbers.index(number) + 1], 0)
+            self._turn_page()
             done = complete if not self._unread() else None
         events, malformed = read_events(body)
         return Batch.of(events, positions=self._positions(), complete=done, key=head["key"], malformed=malformed)
@@ -156,7 +156,12 @@ class Spool(Source):
 
     def _unread(self) -> bool:
         number, offset = self._at
-        return offset < self._ends.get(number, 0) or number != self._numbers[-1]
+        return offset < self._ends[number] or number != self._numbers[-1]
+
+    def _turn_page(self) -> None:
+        number, offset = self._at
+        if offset >= self._ends[number] and number != self._numbers[-1]:
+            self._at = (self._numbers[self._numbers.index(number) + 1], 0)
 
     def _positions(self) -> dict[str, str]:
         return {_POLL: f"{self._at[0]}:{self._at[1]}"}

@@ -100,6 +100,13 @@ def test_segments_are_deleted_when_their_ticks_are_settled(tmp_path):
     assert paths(spool) == ["c"]
 
 
+def test_reading_turns_the_page_when_a_new_segment_begins(tmp_path):
+    spool = Spool(tmp_path, clock, segment_bytes=1)
+    for path in "abc":
+        spool.push("s", body(path), None)
+        assert paths(spool) == [path]
+
+
 def test_only_this_user_can_read_it(tmp_path):
     spool = Spool(tmp_path / "spool", clock)
     spool.push("s", body("/a"), None)
