@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import opendp.prelude as dp
 
-from hubbub.noise import DiscreteGaussian, DiscreteLaplace
+from hubbub.noise import DiscreteGaussian, DiscreteLaplace, IntegerNoise
 
 SCALES = (1, 20, 2000, 10**6)
 MANY = 1_000_000
@@ -38,6 +39,11 @@ def opendp_rate(make: Callable[..., Any], metric: Any, scale: float) -> float:
     return rate(lambda: measurement(zeros), FEW)
 
 
+def one_by_one(noise: IntegerNoise) -> None:
+    for _ in range(FEW):
+        noise.sample_one()
+
+
 def row(what: str, value: float, peer: str, ratio: float, goal: str) -> dict[str, Any]:
     speed = {"value": round(value), "unit": "draws/s", "peer": peer, "ratio": round(ratio, 1)}
     return {"what": what, **speed, "goal": goal, "limit": LIMIT}
@@ -49,16 +55,16 @@ def main() -> list[dict[str, Any]]:
     rows = []
     for scale in SCALES:
         laplace, gaussian = DiscreteLaplace(scale), DiscreteGaussian(scale**2)
-        ours = rate(lambda noise=laplace: noise.sample(MANY), MANY)
-        insecure = rate(lambda scale=scale: floats.laplace(scale=scale, size=MANY), MANY)
+        ours = rate(partial(laplace.sample, MANY), MANY)
+        insecure = rate(partial(floats.laplace, scale=scale, size=MANY), MANY)
         exact = opendp_rate(dp.m.make_laplace, dp.l1_distance(T=int), scale)
         rows.append(row(f"Laplace, scale {scale:,}", ours, "OpenDP discrete Laplace", ours / exact, ">= 100 x"))
         rows.append(row(f"Laplace, scale {scale:,}", ours, "NumPy float Laplace", ours / insecure, ">= 0.5 x"))
-        ours = rate(lambda noise=gaussian: noise.sample(MANY), MANY)
+        ours = rate(partial(gaussian.sample, MANY), MANY)
         exact = opendp_rate(dp.m.make_gaussian, dp.l2_distance(T=float), scale)
         rows.append(row(f"Gaussian, sigma {scale:,}", ours, "OpenDP discrete Gaussian", ours / exact, ">= 50 x"))
     for noise in (DiscreteLaplace(20), DiscreteGaussian(10**12)):
-        single = rate(lambda noise=noise: [noise.sample_one() for _ in range(FEW)], FEW)
+        single = rate(partial(one_by_one, noise), FEW)
         rows.append(
             row(f"one at a time, {type(noise).__name__}", single, "200,000 draws/s", single / 200_000, ">= 1 x")
         )
