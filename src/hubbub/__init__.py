@@ -3,7 +3,6 @@
 from hubbub.monitor import Monitor
 from hubbub.privacy import Event, Guarantee, Session, User, Window
 from hubbub.released import Release
-
-__version__ = "0.1.0"
+from hubbub.version import __version__
 
 __all__ = ["Event", "Guarantee", "Monitor", "Release", "Session", "User", "Window", "__version__"]

@@ -30,7 +30,7 @@ def build() -> typer.Typer:
         version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
     ) -> None:
         if version:
-            from hubbub import __version__
+            from hubbub.version import __version__
 
             typer.echo(__version__)
             raise typer.Exit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import secrets  # keys of hashes, not for privacy
 from collections.abc import Sequence
 
 import numpy as np

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.errors import InvalidParameter
+from hubbub.errors import InvalidParameter, NoiseOverflow
 from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
 from hubbub.privacy import Guarantee
 from hubbub.released import Cost
+
+
+FARTHEST = 2**62
 
 
 class Perturbation:
@@ -48,5 +51,8 @@ class Perturbation:
     def measure(self, counts: Counts, cost: Cost) -> NDArray[np.int64]:
         """The noisy counts. This draws: whoever calls it has charged `cost` before."""
         measured: NDArray[np.int64] = self.noise(cost).sample(len(counts.keys))
+        # A count is at most 2^52, so below this no sum can wrap. No scale that is allowed comes near it.
+        if measured.size and int(np.abs(measured).max()) > FARTHEST:
+            raise NoiseOverflow("A noise value is too large to be added to a count.", "Use a larger epsilon or rho.")
         measured += counts.values.reveal()
         return measured

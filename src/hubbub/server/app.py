@@ -60,7 +60,7 @@ def create_app(
             await desk.feed.stop()
             await desk.watch.stop()
 
-    from hubbub import __version__
+    from hubbub.version import __version__
 
     # The usual interactive pages load scripts from elsewhere, so they are off; the description itself is served.
     app = FastAPI(

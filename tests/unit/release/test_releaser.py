@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hubbub.confidential import Counts
-from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter, TickOutOfOrder, UnknownKey
+from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter, NoiseOverflow, TickOutOfOrder, UnknownKey
 from hubbub.noise import DiscreteGaussian, DiscreteLaplace, simulation
 from hubbub.privacy import Event, Guarantee, Session, User, Window
 from hubbub.release import Lpa, make_releaser
@@ -139,6 +139,13 @@ def test_the_same_bytes_after_a_restore_give_the_same_future():
 def test_measuring_for_nothing_is_refused():
     with pytest.raises(InvalidParameter, match="predicted"):
         Perturbation(SESSIONS).noise(Cost.nothing())
+
+
+@pytest.mark.parametrize("value", [2**62 + 1, -(2**62) - 1])
+def test_a_sum_never_wraps(value, monkeypatch):
+    monkeypatch.setattr(DiscreteLaplace, "sample", lambda self, n: np.full(n, value))
+    with pytest.raises(NoiseOverflow, match="too large"):
+        Perturbation(SESSIONS).measure(counts(0), Cost(epsilon=Fraction(1)))
 
 
 def test_few_tables_are_kept_however_many_costs_there_are():
