@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,6 +36,8 @@ class LogSource(_Table):
     follow: bool = Field(
         True, description="Go on reading as it grows, across rotation; false reads it once, as fast as it can."
     )
+    start: datetime | None = Field(None, description="Of a file that is read once: when its span begins; public.")
+    end: datetime | None = Field(None, description="Of a file that is read once: when its span ends; public.")
 
 
 class FileSource(_Table):
@@ -46,6 +48,8 @@ class FileSource(_Table):
     time: str = Field("time", description="The column of the time.")
     person: str = Field("person", description="The column of the session or person.")
     key: str = Field("path", description="The column of the key or path.")
+    start: datetime | None = Field(None, description="Of a file that is read once: when its span begins; public.")
+    end: datetime | None = Field(None, description="Of a file that is read once: when its span ends; public.")
 
 
 class HttpSource(_Table):

@@ -13,7 +13,6 @@ from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
 from hubbub.privacy import Guarantee
 from hubbub.released import Cost
 
-
 FARTHEST = 2**62
 
 

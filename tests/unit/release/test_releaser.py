@@ -143,7 +143,7 @@ def test_measuring_for_nothing_is_refused():
 
 @pytest.mark.parametrize("value", [2**62 + 1, -(2**62) - 1])
 def test_a_sum_never_wraps(value, monkeypatch):
-    monkeypatch.setattr(DiscreteLaplace, "sample", lambda self, n: np.full(n, value))
+    monkeypatch.setattr(DiscreteLaplace, "sample", lambda _, n: np.full(n, value))
     with pytest.raises(NoiseOverflow, match="too large"):
         Perturbation(SESSIONS).measure(counts(0), Cost(epsilon=Fraction(1)))
 
