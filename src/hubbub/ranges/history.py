@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
 
@@ -43,7 +44,8 @@ class QueryHistory:
         self._sum = 0
         self._weighted_sum = 0.0
         self.grid = length_grid(self.window)
-        self._histogram = np.zeros(len(self.grid))
+        self._points: list[int] = self.grid.tolist()
+        self._histogram = [0.0] * len(self._points)
 
     def __len__(self) -> int:
         return len(self._recent)
@@ -65,11 +67,11 @@ class QueryHistory:
         self._count(length, 1.0)
 
     def _count(self, length: int, amount: float) -> None:
-        at = int(self.grid.searchsorted(length))
-        if self.grid[at] == length:
+        at = bisect_left(self._points, length)
+        if self._points[at] == length:
             self._histogram[at] += amount
         else:
-            low, high = self.grid[at - 1], self.grid[at]
+            low, high = self._points[at - 1], self._points[at]
             upper = (length - low) / (high - low)
             self._histogram[at - 1] += amount * (1 - upper)
             self._histogram[at] += amount * upper
@@ -91,7 +93,8 @@ class QueryHistory:
         """Shares of the grid's lengths; all alike before the first query."""
         if not self._recent:
             return np.full(len(self.grid), 1 / len(self.grid))
-        shares: NDArray[np.float64] = np.maximum(self._histogram, 0.0) / np.maximum(self._histogram, 0.0).sum()
+        counted = np.maximum(self._histogram, 0.0)
+        shares: NDArray[np.float64] = counted / counted.sum()
         return shares
 
     @property
@@ -103,7 +106,7 @@ class QueryHistory:
         """Forget, and take these in."""
         self._recent.clear()
         self._sum, self._weighted_sum = 0, 0.0
-        self._histogram[:] = 0.0
+        self._histogram = [0.0] * len(self._points)
         for length in lengths:
             self.record(length)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -21,8 +22,9 @@ from hubbub.ranges.chooser import Always, make_chooser
 from hubbub.ranges.history import QueryHistory
 from hubbub.ranges.segment import Segment
 from hubbub.ranges.strategy import Strategy
+from hubbub.ranges.toeplitz import LARGEST_COUNT
 from hubbub.ranges.walk import Walk
-from hubbub.ranges.window import GAUSSIAN_REACH, LAPLACE_REACH, RangeWindow
+from hubbub.ranges.window import CONTINUITY, GAUSSIAN_REACH, LAPLACE_REACH, RangeWindow
 from hubbub.released import Cost, Keys, Release, Snapshot, Tick
 
 MOST_MISSING = 1_000_000
@@ -32,6 +34,16 @@ LARGEST_WINDOW = 2**30
 _SEGMENTS = 32
 _SHORTEST = 64
 _STEPS = 64
+_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What is known of a tick before it comes: its error, and where its interval lies around it."""
+
+    variance: float
+    errors: NDArray[np.float64]
+    offsets: NDArray[np.float64]
 
 
 class RangeStream:
@@ -97,12 +109,16 @@ class RangeStream:
         self.history = QueryHistory(window, remembered)
         self._window = RangeWindow(keys, window, pure=guarantee.kind == "pure")
         self._reach = LAPLACE_REACH if guarantee.kind == "pure" else GAUSSIAN_REACH
+        limit = 2**62 // window
+        self.largest_count = limit if guarantee.kind == "pure" else min(limit, LARGEST_COUNT)
+        """Counts above this could make the total of a window leave 64 bits."""
         self._next = 0
         # The open segment: its mechanism (secret) and how many more ticks it is good for.
         self._walk: Walk | None = None
         self._left = 0
         self._segment: Segment
-        self._steps: list[float] = []
+        self._steps: list[_Step] = []
+        self._known: dict[float, _Step] = {}  # a tree has few different steps
         first = self._chooser.choose(self.history)
         if first.size > window:
             raise InvalidParameter(
@@ -137,21 +153,9 @@ class RangeStream:
         increments = self._walk.measure(values)
         self._left -= 1
         self._window.append(increments)
-        variance = self._next_step()
-        error = math.sqrt(variance)
-        reach = self._reach * error + 0.5
-        shown = increments.astype(np.float64)
-        return Release(
-            counts.tick,
-            self.keys,
-            np.maximum(shown, 0.0),
-            np.full(len(shown), error),
-            np.maximum(shown - reach, 0.0),
-            np.maximum(shown + reach, 0.0),
-            increments,
-            variance,
-            self._cost,
-        )
+        step = self._next_step()
+        values, lower, upper = np.maximum(increments + step.offsets, 0.0)
+        return Release(counts.tick, self.keys, values, step.errors, lower, upper, increments, step.variance, self._cost)
 
     def predict(self, tick: Tick, lost: Cost | None = None) -> Release:
         """A tick nobody measured: it is missing from every total. `lost` is what a crash had already charged for it."""
@@ -276,15 +280,27 @@ class RangeStream:
         self._window.open(self._segment)
         self._steps = []
 
-    def _next_step(self) -> float:
-        """The variance of the tick just measured, from a short list made ahead."""
+    def _next_step(self) -> _Step:
+        """How wrong the tick just measured is, from a short list made ahead."""
         if not self._steps:
             strategy, done = self._segment.strategy, self._segment.measured
-            uses = strategy.step_uses(done - 1, _STEPS) @ np.array(self._segment.variances)
-            rounding = np.full(_STEPS, strategy.rounding(1, 2))
-            rounding[: done == 1] = strategy.rounding(0, 1)
-            self._steps = (uses + rounding)[::-1].tolist()
+            variances = strategy.step_uses(done - 1, _STEPS) @ np.array(self._segment.variances)
+            variances += strategy.rounding(1, 2)
+            if done == 1:
+                variances[0] += strategy.rounding(0, 1) - strategy.rounding(1, 2)
+            self._steps = [self._step(variance) for variance in variances[::-1].tolist()]
         return self._steps.pop()
+
+    def _step(self, variance: float) -> _Step:
+        known = self._known.get(variance)
+        if known is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            error = math.sqrt(variance)
+            reach = self._reach * error + CONTINUITY
+            known = _Step(variance, np.full(len(self.keys), error), np.array([[0.0], [-reach], [reach]]))
+            self._known[variance] = known
+        return known
 
     def _check_counts(self, counts: Counts) -> NDArray[np.int64]:
         if counts.keys is not self.keys and counts.keys != self.keys:
@@ -309,14 +325,9 @@ class RangeStream:
         self._check_size(values)
         return values.astype(np.int64)
 
-    @property
-    def largest_count(self) -> int:
-        """Counts above this could make the total of a window leave 64 bits."""
-        limit = 2**62 // self._window.window
-        return limit if self.guarantee.kind == "pure" else min(limit, 2**24)
-
     def _check_size(self, values: NDArray[np.int64]) -> None:
-        if values.size and values.max() > self.largest_count:
+        largest = values.item() if values.size == 1 else values.max(initial=0)
+        if largest > self.largest_count:
             raise InvalidCounts(
                 f"A count is above {self.largest_count:,}, the largest that this stream can add up exactly.",
                 "Count in a coarser public unit, or use a smaller window.",

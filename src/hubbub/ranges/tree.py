@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,6 +100,17 @@ class Tree(Strategy):
             return tuple(Fraction(i > k // 2) for i in range(k + 1))
         return tuple(Fraction(i, k) * (self.trust if j == 0 else 1) for i in range(k + 1))
 
+    @cached_property
+    def whole_weights(self) -> tuple[tuple[int, NDArray[np.int64]], ...]:
+        """w(i) - w(i-1) as whole multiples of 1/m, one m a level: dividing by m first then leaves no remainder."""
+        levels = []
+        for j in range(len(self.arity)):
+            weights = self.weights(j)
+            common = math.lcm(*(w.denominator for w in weights))
+            changes = np.array([[int((b - a) * common)] for a, b in pairwise(weights)], dtype=np.int64)
+            levels.append((common, changes))
+        return tuple(levels)
+
     # ── one range, in plain numbers: fast enough for a query ─────────────────────────────────────────────────────
 
     def uses(self, a: int, b: int) -> list[float]:
@@ -106,13 +118,33 @@ class Tree(Strategy):
         tree_b, b = divmod(b, self.size)
         if tree_a == tree_b:
             return self._within(a, b)
+        uses = self._tail(a)
+        if b:
+            uses = list(map(operator.add, uses, self._head(b)))
         whole_trees = tree_b - tree_a - 1
-        left, right = self._within(a, self.size), self._within(0, b)
-        return [x + y + whole_trees * z for x, y, z in zip(left, right, self._full, strict=True)]
+        return [u + whole_trees * f for u, f in zip(uses, self._full, strict=True)] if whole_trees else uses
 
     @cached_property
     def _full(self) -> list[float]:
         return self._within(0, self.size)
+
+    def _head(self, b: int) -> list[float]:
+        """`_within(0, b)`, which is one point."""
+        digits, weights = self._chain(b)
+        uses = [weights[0] ** 2]
+        for k, d, weight, inner in zip(self.arity, digits, weights, weights[1:], strict=False):
+            uses.append(d * (1 - weight) ** 2 + (inner - weight) ** 2 + (k - d - 1) * weight**2)
+        return uses
+
+    def _tail(self, a: int) -> list[float]:
+        """`_within(a, size)`: at the end only the children of the top weigh in, all alike."""
+        digits, weights = self._chain(a)
+        rest = self.steps[0][-1] - weights[0]
+        inner, k, d = weights[1], self.arity[0], digits[0]
+        uses = [rest**2, d * rest**2 + (1 - inner - rest) ** 2 + (k - d - 1) * (1 - rest) ** 2]
+        for j in range(1, len(digits)):
+            uses.append(_point(self.arity[j], digits[j], weights[j], weights[j + 1]))
+        return uses
 
     def _chain(self, p: int) -> tuple[list[int], list[float]]:
         """At each level how many whole children lie before p, and the weight b of the parent's error there."""

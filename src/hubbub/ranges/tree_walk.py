@@ -24,12 +24,7 @@ class TreeWalk(NoiseWalk):
         super().__init__(noises, keys)
         self._unit = strategy.denominator
         self._arity = strategy.arity
-        # w(i) as whole multiples of 1/m with one m a level, so that dividing first by m leaves no remainder.
-        self._weights = []
-        for j in range(len(strategy.arity)):
-            weights = strategy.weights(j)
-            common = int(np.lcm.reduce([w.denominator for w in weights]))
-            self._weights.append((common, np.array([int(w * common) for w in weights], dtype=np.int64)))
+        self._weights = strategy.whole_weights
         self._open: list[NDArray[np.int64]] = [np.empty((0, keys), dtype=np.int64) for _ in strategy.arity]
         self._rest = np.zeros(keys, dtype=np.int64)  # what rounding has left over, in units
 
@@ -47,10 +42,10 @@ class TreeWalk(NoiseWalk):
         """The errors of all children of the next node of `level`."""
         parent = self._next_error(level)
         k = self._arity[level]
-        common, weights = self._weights[level]
+        common, changes = self._weights[level]
         own = self._draw(level + 1, k) * self._unit
         gap = (parent - own.sum(axis=0)) // common
-        errors: NDArray[np.int64] = own + np.diff(weights)[:, None] * gap
+        errors: NDArray[np.int64] = own + changes * gap
         return errors
 
     def _next_error(self, level: int) -> NDArray[np.int64]:
@@ -76,10 +71,10 @@ class TreeWalk(NoiseWalk):
     def _trees(self, count: int) -> NDArray[np.int64]:
         errors = self._draw(0, count) * self._unit
         for level, k in enumerate(self._arity):
-            common, weights = self._weights[level]
+            common, changes = self._weights[level]
             own = self._draw(level + 1, len(errors) * k).reshape(len(errors), k, self._keys) * self._unit
             gap = (errors - own.sum(axis=1)) // common
-            errors = (own + np.diff(weights)[:, None] * gap[:, None, :]).reshape(-1, self._keys)
+            errors = (own + changes * gap[:, None, :]).reshape(-1, self._keys)
         return self._rounded(errors)
 
     def memory(self) -> int:

@@ -21,7 +21,8 @@ LAPLACE_REACH = math.log(20) / math.sqrt(2)
 
 GAUSSIAN_REACH = 1.959963984540054
 
-_CONTINUITY = 0.5
+CONTINUITY = 0.5
+"""Added to the half width: totals are whole numbers, and an interval narrower than one would not hold its own."""
 
 
 class RangeWindow:
@@ -120,7 +121,7 @@ class RangeWindow:
         i = self.keys.position(key)
         value = float(self._sums.item(self._row(last), i) - self._sums.item(self._row(first - 1), i))
         error = math.sqrt(self.variance(first, last))
-        reach = (LAPLACE_REACH if self.pure else GAUSSIAN_REACH) * error + _CONTINUITY
+        reach = (LAPLACE_REACH if self.pure else GAUSSIAN_REACH) * error + CONTINUITY
         missing = last - first + 1 - self._count(first, last)
         return RangeAnswer(key, first, last, value, error, max(value - reach, 0.0), max(value + reach, 0.0), missing)
 
@@ -153,9 +154,9 @@ class RangeWindow:
         return self._measured.item(self._row(last)) - self._measured.item(self._row(first - 1))
 
     def _check(self, first: int, last: int) -> None:
-        for name, tick in (("first", first), ("last", last)):
-            if isinstance(tick, bool) or not isinstance(tick, (int, np.integer)):
-                raise InvalidParameter(f"`{name}` must be a tick's number; got {type(tick).__name__}.")
+        if type(first) is not int or type(last) is not int:
+            kinds = f"{type(first).__name__} and {type(last).__name__}"
+            raise InvalidParameter(f"`first` and `last` must be a tick's number, an int; got {kinds}.")
         if first > last:
             raise InvalidParameter(
                 f"The range is reversed: `first` is {first}, `last` is {last}.", "Give the earlier tick first."
