@@ -56,6 +56,8 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """All or nothing, and durable when it returns."""
+        if self._read_only:
+            raise StoreUnavailable(f"The store {self.where} was opened read-only.", "Open it for writing.")
         with self._transaction({_WRITING: True}) as connection:
             yield connection
 
@@ -130,8 +132,6 @@ class Database:
                     )
                 if commit == "off":
                     cursor.execute("SET synchronous_commit = on")
-                if self._read_only:
-                    cursor.execute("SET default_transaction_read_only = on")
             connection.commit()
 
         return engine

@@ -1,0 +1,273 @@
+"""The store on a real PostgreSQL: the same promises, two curators at once, a server that goes away."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from hubbub.confidential import Counts
+from hubbub.errors import SchemaMismatch, StoreUnavailable, TickOutOfOrder, TickTaken
+from hubbub.privacy import Guarantee, Session
+from hubbub.release import Lpa
+from hubbub.released import Keys, Tick
+from hubbub.store import Store, faults, migrations, owner, schema
+
+KEYS = Keys(["front", "news", "sports"])
+GUARANTEE = Guarantee.pure(Session(max_ticks=4), 1)
+
+
+def lpa() -> Lpa:
+    return Lpa(KEYS, GUARANTEE)
+
+
+def counts(tick: int | Tick) -> Counts:
+    return Counts.of(KEYS, tick if isinstance(tick, Tick) else Tick(tick), np.array([812, 240, 97]))
+
+
+def compete(address: str, ticks: int, threads: int, wins: Any) -> None:
+    """Several threads, each with a curator of its own, all after the same ticks."""
+
+    def run() -> None:
+        with Store.open(address, patience=60) as store, store.curate("site", lpa(), patience=60) as curator:
+            while curator.next_tick < ticks:
+                tick = curator.next_tick
+                try:
+                    release = curator.release(counts(tick))
+                except (TickTaken, TickOutOfOrder):
+                    continue
+                assert release.measurements is not None
+                wins.put((tick, [int(v) for v in release.measurements]))
+
+    workers = [threading.Thread(target=run) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def race(address: str, processes: int, threads: int, ticks: int) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Manager() as manager:
+        wins = manager.Queue()
+        with Store.open(address) as store:
+            store.create_stream("site", KEYS, GUARANTEE, "lpa")
+        workers = [spawn.Process(target=compete, args=(address, ticks, threads, wins)) for _ in range(processes)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+            assert worker.exitcode == 0
+        won = [wins.get() for _ in range(wins.qsize())]
+    released = Counter(tick for tick, _ in won)
+    assert sorted(released) == list(range(ticks))
+    assert set(released.values()) == {1}, "a tick was released twice"
+    with Store.open(address) as store:
+        found = store.verify("site")
+        assert found.ok, found.faults
+        assert (found.settled, found.lost, found.reserved) == (ticks, 0, 0)
+        stored = {r.tick.index: r.measurements for r in store.releases("site")}
+        assert all(np.array_equal(stored[tick], values) for tick, values in won)
+
+
+def test_two_processes_and_several_threads_race_on_postgres(postgres_url: str) -> None:
+    race(postgres_url, processes=2, threads=3, ticks=60)
+
+
+def test_two_processes_and_several_threads_race_on_sqlite(tmp_path: Any) -> None:
+    race(str(tmp_path / "site.db"), processes=2, threads=2, ticks=40)
+
+
+def test_the_same_life_as_on_sqlite(postgres_url: str) -> None:
+    start = Tick(0, datetime(2026, 1, 1, tzinfo=UTC), timedelta(seconds=10))
+    with Store.open(postgres_url) as store:
+        with store.curate("site", lpa(), reserve_ahead=3) as curator:
+            made = [curator.release(counts(start.after(i))) for i in range(4)]
+            curator.predict(start.after(4))
+        with store.curate("site", lpa()) as curator:
+            assert curator.next_tick == 5
+            curator.release(counts(start.after(5)))
+        stored = list(store.releases("site", last=3))
+        assert [r.tick for r in stored] == [r.tick for r in made]
+        assert all(np.array_equal(a.measurements, b.measurements) for a, b in zip(made, stored, strict=True))
+        assert store.budget("site").spent == Fraction(1)
+        assert store.verify("site").ok
+        store.record_query("site", 7)
+        assert store.recent_queries("site") == [7]
+        secret = store.tokens.add("reader")
+        found = store.tokens.lookup(secret)
+        assert found is not None
+        assert store.tokens.revoke(found.id)
+    with Store.open(postgres_url, read_only=True) as store:
+        assert store.latest("site")[0].tick.index == 5
+        with pytest.raises(StoreUnavailable, match="read-only"):
+            store.record_query("site", 3)
+
+
+def test_a_lost_tick(postgres_url: str) -> None:
+    class Broken(Exception):
+        pass
+
+    def fail(name: str) -> None:
+        if name == "settle:state":
+            raise Broken
+
+    with Store.open(postgres_url) as store:
+        curator = store.curate("site", lpa())
+        curator.release(counts(0))
+        faults.install(fail)
+        try:
+            with pytest.raises(Broken):
+                curator.release(counts(1))
+        finally:
+            faults.install(None)
+        owner.retire(curator._owner)
+        with store.curate("site", lpa()) as second:
+            assert second.next_tick == 2
+            second.release(counts(2))
+        assert [d.state for d in store.debits("site")] == ["settled", "lost", "settled"]
+        assert store.verify("site").ok
+
+
+def test_layouts(new_postgres: Callable[[], str]) -> None:
+    fresh = new_postgres()
+    with Store.open(fresh) as store, store.database.read() as connection:
+        found = sa.MetaData()
+        found.reflect(connection)
+        assert set(found.tables) == set(schema.metadata.tables)
+    older = new_postgres()
+    with psycopg.connect(older) as connection:  # layout 1: no query history and no tokens
+        made = sa.create_mock_engine(
+            "postgresql+psycopg://", lambda ddl, *_: connection.execute(str(ddl.compile(dialect=made.dialect)))
+        )
+        tables = [schema.version, schema.streams, schema.debits, schema.releases, schema.states]
+        schema.metadata.create_all(made, tables=tables, checkfirst=False)
+        connection.execute("INSERT INTO hubbub_schema VALUES (1)")
+    with Store.open(older) as store:
+        store.create_stream("site", KEYS, GUARANTEE, "lpa")
+        store.record_query("site", 3)
+    with psycopg.connect(older) as connection:
+        connection.execute("UPDATE hubbub_schema SET version = %s", (migrations.VERSION + 1,))
+    with pytest.raises(SchemaMismatch, match="knows up to"):
+        Store.open(older)
+
+
+def test_many_open_an_empty_database_at_once(postgres_url: str) -> None:
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with Store.open(postgres_url) as store:
+                store.create_stream("site", KEYS, GUARANTEE, "lpa")
+        except BaseException as error:
+            failed.append(error)
+
+    workers = [threading.Thread(target=run) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failed
+
+
+def test_a_stream_that_is_held_too_long(postgres_url: str) -> None:
+    with Store.open(postgres_url, patience=0.2) as store, store.curate("site", lpa()) as curator:
+        with psycopg.connect(postgres_url) as other:
+            other.execute("SELECT * FROM streams FOR UPDATE")
+            with pytest.raises(StoreUnavailable, match="locked"):
+                curator.release(counts(0))
+        curator.release(counts(0))
+        assert [d.state for d in store.debits("site")] == ["settled"]
+
+
+@pytest.mark.parametrize("where", ["idle", "debit:begin", "debit:written", "draw:done", "settle:release"])
+def test_a_server_that_goes_away_and_comes_back(postgres_url: str, postgres_server: Any, where: str) -> None:
+    """Every connection is cut by the server, in each step; the next tick finds the store usable again."""
+
+    def cut(name: str = "idle") -> None:
+        if name == where:
+            faults.install(None)
+            with psycopg.connect(postgres_server.get_uri(), autocommit=True) as other:
+                other.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                    (sa.make_url(postgres_url).database,),
+                )
+
+    with Store.open(postgres_url) as store, store.curate("site", lpa()) as curator:
+        curator.release(counts(0))
+        if where in ("idle", "debit:begin", "draw:done"):
+            # Nothing of ours is open on the server in that moment: the pool sees it and connects anew by itself.
+            faults.install(cut)
+            cut()
+            curator.release(counts(1))
+            lost = 0
+        else:
+            faults.install(cut)
+            with pytest.raises(StoreUnavailable, match="does not answer"):
+                curator.release(counts(1))
+            lost = int(where == "settle:release")
+        curator.release(counts(2))
+        found = store.verify("site")
+        assert found.ok
+        assert found.lost == lost
+
+
+def test_a_server_that_is_stopped_and_started(postgres_url: str, postgres_server: Any) -> None:
+    with Store.open(postgres_url, patience=2) as store, store.curate("site", lpa()) as curator:
+        curator.release(counts(0))
+        with postgres_server._lock:
+            postgres_server._stop()
+        with pytest.raises(StoreUnavailable, match=r"does not answer.*usable again"):
+            curator.release(counts(1))
+        with pytest.raises(StoreUnavailable):
+            store.budget("site")
+        with postgres_server._lock:
+            postgres_server.ensure_postgres_running()
+        for _ in range(100):
+            try:
+                curator.release(counts(1))
+                break
+            except StoreUnavailable:
+                time.sleep(0.1)
+        assert [d.state for d in store.debits("site")] == ["settled", "settled"]
+        assert store.verify("site").ok
+
+
+def test_no_server_and_wrong_names(postgres_url: str) -> None:
+    with pytest.raises(StoreUnavailable, match="does not answer") as caught:
+        Store.open("postgresql://someone:secret@127.0.0.1:1/hubbub")
+    assert "secret" not in str(caught.value)
+    wrong = sa.make_url(postgres_url).set(database="nothing_here").render_as_string(hide_password=False)
+    with pytest.raises(StoreUnavailable):
+        Store.open(wrong)
+
+
+def test_a_server_that_may_forget_is_refused(postgres_url: str, postgres_server: Any) -> None:
+    def setting(statement: str) -> None:
+        with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+            connection.execute(statement)
+            connection.execute("SELECT pg_reload_conf()")
+        time.sleep(0.3)
+
+    setting("ALTER SYSTEM SET fsync = off")
+    try:
+        with pytest.raises(StoreUnavailable, match="fsync=off"):
+            Store.open(postgres_url)
+    finally:
+        setting("ALTER SYSTEM RESET fsync")
+    setting("ALTER SYSTEM SET synchronous_commit = off")
+    try:
+        with Store.open(postgres_url) as store, store.database.write() as connection:
+            assert connection.execute(sa.text("SHOW synchronous_commit")).scalar_one() == "on"
+    finally:
+        setting("ALTER SYSTEM RESET synchronous_commit")
