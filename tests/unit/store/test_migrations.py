@@ -71,7 +71,7 @@ def layout(store: Store) -> int:
 
 
 def test_a_fresh_store_has_the_layout_that_the_code_knows(store: Store) -> None:
-    assert layout(store) == migrations.VERSION == 2
+    assert layout(store) == migrations.VERSION
     with store.database.read() as connection:
         found = sa.MetaData()
         found.reflect(connection)
@@ -84,7 +84,10 @@ def test_a_newer_store_is_left_alone(path: Path) -> None:
     with Store.open(path) as store, store.database.write() as connection:
         connection.execute(sa.update(schema.version).values(version=migrations.VERSION + 1))
     before = path.read_bytes()
-    with pytest.raises(SchemaMismatch, match="layout 3; this version of Hubbub knows up to 2"):
+    with pytest.raises(
+        SchemaMismatch,
+        match=f"layout {migrations.VERSION + 1}; this version of Hubbub knows up to {migrations.VERSION}",
+    ):
         Store.open(path)
     assert path.read_bytes() == before
 
@@ -96,10 +99,10 @@ def test_a_step_that_fails_leaves_the_old_layout(path: Path, monkeypatch: pytest
 
     Store.open(path).close()
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, fails))
-    monkeypatch.setattr(migrations, "VERSION", 3)
+    monkeypatch.setattr(migrations, "VERSION", len(migrations.STEPS))
     with pytest.raises(RuntimeError):
         Store.open(path)
     monkeypatch.undo()
     with Store.open(path) as store, store.database.read() as connection:
-        assert layout(store) == 2
+        assert layout(store) == migrations.VERSION
         assert not sa.inspect(connection).has_table("half")
