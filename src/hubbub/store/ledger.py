@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -244,7 +244,7 @@ class Ledger:
         return Position(after, tuple(rest), position.last if rest else (debit.hash, sealed))
 
     def _row(self, debit: Debit) -> dict[str, Any]:
-        return {"stream": self.stream.id} | dict(zip(Debit.__slots__, astuple(debit), strict=True))
+        return {"stream": self.stream.id} | {name: getattr(debit, name) for name in Debit.__slots__}
 
 
 def taken(tick: int, why: str) -> TickTaken:
