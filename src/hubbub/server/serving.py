@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 from asyncio import Transport
@@ -14,6 +15,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hubbub.errors import HubbubError, InvalidParameter
 from hubbub.server.desk import Desk
+
+log = logging.getLogger("hubbub.server")
 
 SEND_BUFFER = 128 * 2**10
 """Bytes the kernel keeps for a viewer who does not read; its own default grows to megabytes for each."""
@@ -82,10 +85,19 @@ class Serving:
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def run(self) -> None:
+        """Serve in the foreground until told to stop."""
         self._serve()
+        if not self._server.started:
+            raise _not_started()
 
     def _serve(self) -> None:
-        self._server.run(sockets=[self._socket])
+        try:
+            self._server.run(sockets=[self._socket])
+        except SystemExit:
+            # That is how uvicorn says that the application did not start; whoever waits is told below.
+            log.error("the server did not start")
+        finally:
+            self._socket.close()
 
     def start(self, patience: float = 30.0) -> Serving:
         self._thread.start()
@@ -95,7 +107,7 @@ class Serving:
                 break
             waiting.wait(0.02)
         if not self._server.started:
-            raise ServerStopped("The server did not start.", "Its log says why.")
+            raise _not_started()
         return self
 
     def stop(self) -> None:
@@ -108,6 +120,10 @@ class Serving:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
+
+
+def _not_started() -> ServerStopped:
+    return ServerStopped("The server did not start.", "Check that the store can be opened and read.")
 
 
 def _listen(host: str, port: int) -> socket.socket:

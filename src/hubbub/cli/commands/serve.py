@@ -1,0 +1,36 @@
+"""`hubbub serve`: the dashboard and the API over a store, without a pipeline."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hubbub.cli.output import Json, Output
+
+
+def command(
+    store: Annotated[str, typer.Argument(help="The store: a path, sqlite:///path or postgresql://….")],
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 means every network.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8080,
+    public: Annotated[bool, typer.Option("--public", help="Let anyone read, without a token.")] = False,
+    title: Annotated[str, typer.Option(help="The site's name, at the top of every page.")] = "Hubbub",
+    json: Json = False,
+) -> None:
+    """Serve the dashboard and the API of a store that a monitor elsewhere fills.
+
+    It only reads: events are sent to the monitor. Stops on Ctrl-C or SIGTERM.
+    """
+    from hubbub.errors import InvalidParameter
+    from hubbub.server import ServerSettings, Serving, create_app
+    from hubbub.store import Store
+
+    if len(title) > 80:
+        raise InvalidParameter("`--title` must be at most 80 characters long.", "It stands in the bar of every page.")
+    output = Output(json)
+    settings = ServerSettings(title=title, host=host, port=port, public=public)
+    with Store.open(store, create=False) as opened:
+        serving = Serving(create_app(opened, settings=settings))
+        output.note(f"Serving on {serving.address} ({'open to all' if public else 'with a token'}). Ctrl-C stops it.")
+        output.document({"address": serving.address, "public": public})
+        serving.run()

@@ -1,0 +1,146 @@
+"""Numbers in words: never bare, never more than the noise allows."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from hubbub.privacy import Event, Session, User, Window
+from hubbub.released import Keys, Release, Tick
+from hubbub.server import clock
+from hubbub.server.picture import Pictures, largest
+from hubbub.server.quantity import Quantity
+from hubbub.server.ranking import Ranking
+from hubbub.server.sums import REACH, Sum, share_of, sum_of, total_of
+from hubbub.server.words import curator_facts, protection
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def release(index, counts, variance=800.0, predicted=False, error=28.0):
+    counts = np.array(counts, dtype=np.int64)
+    values = np.maximum(counts, 0).astype(float)
+    keys = Keys([f"k{i}" for i in range(len(counts))])
+    tick = Tick(index, START + index * timedelta(seconds=10), timedelta(seconds=10))
+    errors = np.full(len(counts), error)
+    low, up = np.maximum(counts - 60.0, 0), np.maximum(counts + 60.0, 0)
+    measured = (None, None) if predicted else (counts, variance)
+    return Release(tick, keys, values, errors, low, up, *measured)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "state", "text"),
+    [
+        (Quantity(1237.4, 58, 1115, 1360), "measured", "1,240 ± 60"),
+        (Quantity(40, 60, 0, 160), "within_noise", "40 ± 60"),
+        (Quantity(0, 0, 0, 0), "zero", "0 ± 0"),
+        (Quantity(812, math.inf, 0, math.inf), "unknown", "not measured in this tick"),
+        (Quantity(math.nan, 1, 0, 1), "withheld", "withheld"),
+    ],
+)
+def test_each_state_reads_differently(quantity, state, text):
+    assert (quantity.state, quantity.text) == (state, text)
+    assert "±" in quantity.text or not quantity.has_number, "a number never stands without its interval"
+
+
+def test_an_open_interval_says_so():
+    assert Quantity(100, 10, 80, math.inf).interval == "at least 80"
+    assert Quantity(math.nan, 1, 0, 1).interval == ""
+    assert Quantity(1, math.inf, 0, math.inf).to_dict()["upper"] is None
+
+
+def test_a_sum_of_measurements_adds_variances():
+    quantity = sum_of([release(i, [100, 200]) for i in range(9)])
+    assert quantity.value == 2700
+    assert quantity.error == pytest.approx(math.sqrt(9 * 2 * 800))
+    assert quantity.lower == pytest.approx(2700 - REACH * quantity.error)
+
+
+def test_a_predicted_tick_adds_its_whole_error():
+    adding = Sum()
+    adding.add(release(0, [100, 200]), [1])
+    adding.add(release(1, [100, 200], predicted=True), [1])
+    assert (adding.ticks, adding.predicted) == (2, 1)
+    assert adding.quantity.error == pytest.approx(math.sqrt(800) + 28)
+    assert not sum_of([release(0, [1], predicted=True, error=math.inf)]).has_number
+
+
+def test_measurements_below_zero_do_not_lift_a_total():
+    assert total_of(release(0, [-50, 150])).value == 100
+    assert total_of(release(0, [-50])).value == 0
+
+
+def test_a_share_needs_both_numbers():
+    whole = Quantity(1000, 30, 940, 1060)
+    assert share_of(Quantity(40, 60, 0, 160), whole) is None
+    assert share_of(whole, Quantity(0, 30, 0, 60)) is None
+    assert 0 <= share_of(Quantity(999, 30, 940, 1060), whole).upper <= 100
+
+
+def test_ties_share_a_bracket_and_strangers_do_not():
+    #        1: far ahead; 2-3 overlap; 3 and 4 overlap, 2 and 4 do not
+    lower, upper = np.array([900.0, 500, 460, 430]), np.array([999.0, 540, 510, 470])
+    assert [str(Ranking(lower, upper).of(i)) for i in range(4)] == ["1", "2-3", "2-4", "3-4"]
+    ranking = Ranking(np.array([np.nan, 1.0]), np.array([np.nan, 2.0]))
+    assert ranking.of(0) is None
+    assert str(ranking.of(1)) == "1"
+    assert Ranking(np.array([np.nan]), np.array([np.nan])).order(["a"], 5) == []
+
+
+def test_inside_a_bracket_names_decide():
+    ranking = Ranking(np.array([10.0, 11, 12]), np.array([20.0, 21, 22]))
+    assert ranking.order(["c", "b", "a"], 2) == [2, 1]
+
+
+def test_a_trend_is_called_so_only_beyond_the_noise():
+    pictures = Pictures(rows=10)
+    pictures.draw(release(0, [1000, 1000]))
+    calm = pictures.draw(release(1, [1010, 1010]))
+    assert calm.trend.text == "no change beyond the noise against 10 seconds ago"
+    assert calm.trend.words == ""
+    risen = pictures.draw(release(2, [1500, 1500]))
+    assert risen.trend.text.startswith("▲ 50 ± 4 %")
+    assert risen.trend.words == "more, beyond the noise"
+    fallen = pictures.draw(release(3, [400, 400]))
+    assert fallen.trend.text.startswith("▼ 60")
+    assert pictures.draw(release(4, [0, 0])).trend is None, "against nothing there is no percentage"
+
+
+def test_the_first_picture_has_no_trend():
+    assert Pictures(rows=1).draw(release(0, [5])).trend is None
+
+
+def test_only_the_largest_rows_are_shown():
+    picture = Pictures(rows=2).draw(release(0, [500, 900, 700]))
+    assert [row.key for row in picture.rows] == ["k1", "k2"]
+    assert picture.omitted == 1
+    assert largest(release(0, [1, 3, 2]), 3) == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("unit", "word"), [(Event(), "event"), (Session(20), "visit"), (Window(6), "6 ticks"), (User(horizon=9), "person")]
+)
+def test_every_unit_is_explained(unit, word):
+    assert word in protection(unit)["blur"]
+
+
+def test_curator_facts_read_well():
+    facts = {"healthy": False, "note": "fine", "late_share": None, "viewers_seen": 1234, "rate": 1250.5, "on": True}
+    shown = {label: value for label, value, _ in curator_facts(facts)}
+    assert shown == {
+        "Healthy": "no", "note".capitalize(): "fine", "Late": "unknown", "Viewers seen": "1,234", "Rate": "1.25e+03",
+        "On": "yes",
+    }  # fmt: skip
+
+
+def test_moments_and_staleness():
+    timed, bare = Tick(5, START, timedelta(seconds=10)), Tick(5)
+    assert clock.moment(None) == ""
+    assert clock.moment(bare) == "tick 5"
+    assert not clock.is_stale(None, None, START)
+    assert not clock.is_stale(bare, START, START + timedelta(days=9)), "without a length nobody can tell"
+    assert not clock.is_stale(timed, START, START + timedelta(seconds=31))
+    assert clock.is_stale(timed, START, START + timedelta(seconds=33))
+    assert clock.span(timedelta(milliseconds=250)) == "0.25 seconds"
+    assert clock.ticks(1, None) == "1 tick"
