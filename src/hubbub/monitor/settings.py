@@ -59,6 +59,12 @@ class HttpSource(_Table):
     spool: Path = Field(Path("hubbub-spool"), description="A folder, readable by this user alone, where batches wait.")
 
 
+class CountsSource(_Table):
+    """Ready-made counts that are sent here: `POST /v1/streams/NAME/counts`. The sender enforces the bound."""
+
+    kind: Literal["counts"]
+
+
 class NatsSource(_Table):
     """A NATS JetStream stream."""
 
@@ -76,7 +82,9 @@ class KafkaSource(_Table):
     topic: str = Field(description="The topic.")
 
 
-Source = Annotated[LogSource | FileSource | HttpSource | NatsSource | KafkaSource, Field(discriminator="kind")]
+Source = Annotated[
+    LogSource | FileSource | HttpSource | CountsSource | NatsSource | KafkaSource, Field(discriminator="kind")
+]
 
 
 class KeySettings(_Table):
