@@ -1,0 +1,77 @@
+"""Nobody is ever charged more than was promised."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hubbub.checks.failure import expect
+from hubbub.checks.subject import Subject, counts
+from hubbub.errors import HorizonReached
+from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
+from hubbub.release import Releaser
+from hubbub.released import Cost, Tick
+
+_LONG = 120
+
+
+def never_charges_more_than_stated(subject: Subject) -> None:
+    """The costs that releases state, added up independently for the worst-placed unit, stay within the guarantee."""
+    for unit in (
+        Event(),
+        Session(max_ticks=3),
+        Session(max_ticks=4, max_items=2),
+        Window(5),
+        User(2, 40),
+        User(None, 30),
+    ):
+        for guarantee in (Guarantee.pure(unit, 1), Guarantee.zcdp(unit, "1/2"), Guarantee.approximate(unit, 1, "1e-9")):
+            _replay(subject.make(guarantee), guarantee)
+
+
+def _replay(releaser: Releaser, guarantee: Guarantee) -> None:
+    horizon = guarantee.unit.horizon
+    charged: list[Fraction] = []
+    measured = 0
+    for tick in range(_LONG if horizon is None else horizon):
+        foreseen = releaser.cost(Tick(tick))
+        release = releaser.release(counts(tick))
+        expect(
+            release.cost.epsilon <= foreseen.epsilon and release.cost.rho <= foreseen.rho,
+            f"Tick {tick} was announced to cost {foreseen} at most and cost {release.cost}.",
+        )
+        expect(
+            release.is_predicted or not release.cost.is_free, f"Tick {tick} was measured, but is said to cost nothing."
+        )
+        measured += not release.is_predicted
+        charged.append(_amount(release.cost, guarantee))
+        worst = _worst(charged, guarantee.unit)
+        expect(worst <= guarantee.budget, f"By tick {tick} a unit was charged {worst} of {guarantee.budget}.")
+        expect(releaser.spent >= worst, f"At tick {tick} the account says {releaser.spent}, the releases {worst}.")
+        expect(releaser.spent <= guarantee.budget, f"The account is overdrawn: {releaser.spent} of {guarantee.budget}.")
+    expect(measured > 0, "Not one tick was measured.")
+    if horizon is not None:
+        _ends(releaser, horizon)
+
+
+def _ends(releaser: Releaser, horizon: int) -> None:
+    spent = releaser.spent
+    try:
+        releaser.release(counts(horizon))
+    except HorizonReached:
+        expect(releaser.spent == spent, "The refusal at the horizon was charged for.")
+    else:
+        expect(False, f"Tick {horizon} lies beyond the horizon and was released.")
+
+
+def _amount(cost: Cost, guarantee: Guarantee) -> Fraction:
+    if guarantee.kind == "pure":
+        expect(not cost.rho, "A pure guarantee was charged in rho.")
+        return cost.epsilon
+    return cost.rho + cost.epsilon**2 / 2
+
+
+def _worst(charged: list[Fraction], unit: Unit) -> Fraction:
+    """Written apart from `Account` on purpose: a mistake there must not hide here."""
+    if isinstance(unit, Window):
+        return max(sum(charged[i : i + unit.ticks], Fraction(0)) for i in range(len(charged)))
+    return sum(sorted(charged)[-unit.max_ticks :], Fraction(0))
