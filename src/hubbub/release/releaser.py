@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.errors import TickOutOfOrder, UnknownKey
+from hubbub.errors import GuaranteeChanged, SchemaMismatch, TickOutOfOrder, UnknownKey
 from hubbub.noise import ByteSource
 from hubbub.privacy import Account, Guarantee
 from hubbub.release.perturbation import Perturbation
@@ -95,12 +98,22 @@ class Releaser(ABC):
     def snapshot(self) -> Snapshot:
         """All that is needed to go on: public, since estimators see released values only."""
         facts, arrays = self._state()
-        facts = {**facts, "next": self._next, "account": self._account.state()}
+        facts = {**facts, **self._identity(), "next": self._next, "account": self._account.state()}
         return Snapshot(self.name, self.state_version, facts, arrays)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on where `snapshot` was taken; the same measurements then give the same releases."""
         snapshot.expect(self.name, self.state_version)
+        identity = self._identity()
+        if snapshot.facts["keys"] != identity["keys"]:
+            raise SchemaMismatch(
+                "The stored state belongs to a stream with other keys.", "Keys are fixed when a stream is made."
+            )
+        if snapshot.facts["guarantee"] != identity["guarantee"]:
+            raise GuaranteeChanged(
+                "The stored state belongs to a stream with another guarantee: what was spent would be counted wrongly.",
+                "Go on with the guarantee it was made with, or start a new stream.",
+            )
         self._next = snapshot.facts["next"]
         self._account.restore(snapshot.facts["account"])
         self._restore(dict(snapshot.facts), dict(snapshot.arrays))
@@ -132,6 +145,14 @@ class Releaser(ABC):
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None: ...
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _identity(self) -> dict[str, Any]:
+        """What a snapshot must agree on: the keys (as a digest, there may be millions) and the guarantee."""
+        return {"keys": self._digest, "guarantee": self.guarantee.to_dict()}
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(json.dumps(self.keys.names).encode()).hexdigest()
 
     def _check_order(self, tick: Tick) -> None:
         if tick.index < self._next:

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from hubbub.confidential import Counts
-from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter, NoiseOverflow, TickOutOfOrder, UnknownKey
+from hubbub.errors import (
+    BudgetExceeded,
+    GuaranteeChanged,
+    HorizonReached,
+    InvalidParameter,
+    NoiseOverflow,
+    SchemaMismatch,
+    TickOutOfOrder,
+    UnknownKey,
+)
 from hubbub.noise import DiscreteGaussian, DiscreteLaplace, simulation
 from hubbub.privacy import Event, Guarantee, Session, User, Window
 from hubbub.release import Lpa, make_releaser
@@ -158,3 +167,15 @@ def test_few_tables_are_kept_however_many_costs_there_are():
 def test_an_unknown_method_names_the_known_ones():
     with pytest.raises(InvalidParameter, match=r"Known methods: .*lpa"):
         make_releaser("magic", KEYS, SESSIONS)
+
+
+def test_the_state_of_another_stream_is_refused():
+    lpa = Lpa(KEYS, SESSIONS)
+    lpa.release(counts(0))
+    taken = lpa.snapshot()
+    with pytest.raises(SchemaMismatch, match="other keys"):
+        Lpa(Keys(["news", "front"]), SESSIONS).restore(taken)
+    other = Lpa(KEYS, Guarantee.pure(Session(max_ticks=20), 2))
+    with pytest.raises(GuaranteeChanged, match="another guarantee"):
+        other.restore(taken)
+    assert other.spent == 0
