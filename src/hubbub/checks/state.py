@@ -6,12 +6,12 @@ import gc
 import tracemalloc
 
 from hubbub.checks.failure import expect
-from hubbub.checks.subject import Subject, Tape, counts, same
+from hubbub.checks.subject import KEYS, Subject, Tape, counts, same
 from hubbub.errors import HubbubError
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, Session
 from hubbub.release import Releaser
-from hubbub.released import Snapshot, Tick
+from hubbub.released import Keys, Snapshot, Tick
 
 _WARM, _LONG = 150, 450
 _GROWTH = 50_000
@@ -20,7 +20,7 @@ _GROWTH = 50_000
 
 def restore_gives_the_same_future(subject: Subject) -> None:
     """A releaser restored from a snapshot's bytes goes on exactly as the one it was taken from."""
-    with simulation(1) as past, simulation(2) as future, simulation(2) as again, simulation(3) as unused:
+    with simulation(1) as past, simulation(2) as future, simulation(2) as again:
         tape = Tape(past)
         first = subject.make(source=tape)
         for tick in (0, 1, 2, 5, 6):  # with a gap
@@ -39,12 +39,22 @@ def restore_gives_the_same_future(subject: Subject) -> None:
             expect(same(one, two), f"After a restore, tick {tick} is released differently.")
         expect(first.spent == second.spent, "After a restore, another amount is charged.")
         expect(taken.to_bytes() == data, "A snapshot changed while its releaser went on.")
-        third = subject.make(source=unused)
+        _refuses_strange_states(subject, taken)
+
+
+def _refuses_strange_states(subject: Subject, taken: Snapshot) -> None:
+    others = {
+        "another method": (subject.make(), Snapshot("another method", 1)),
+        "other keys": (subject.make(keys=Keys(KEYS.names[::-1])), taken),
+        "another guarantee": (subject.make(Guarantee.pure(Session(max_ticks=20), "1/2")), taken),
+    }
+    for what, (releaser, snapshot) in others.items():
         try:
-            third.restore(Snapshot("another method", 1))
+            releaser.restore(snapshot)
         except HubbubError:
-            return
-    expect(False, "The snapshot of another method was accepted.")
+            expect(releaser.spent == 0, f"The snapshot of {what} was refused and left a trace.")
+        else:
+            expect(False, f"The snapshot of {what} was accepted.")
 
 
 def memory_is_bounded(subject: Subject) -> None:

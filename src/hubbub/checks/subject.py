@@ -43,7 +43,7 @@ class Subject:
 
     factory: Factory
     simulate: Simulation = wandering
-    audit_runs: int = 2000
+    audit_runs: int = 1000
     coverage_runs: int = 1500
 
     def make(self, guarantee: Guarantee | None = None, source: ByteSource | None = None, keys: Keys = KEYS) -> Releaser:

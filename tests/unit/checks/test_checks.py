@@ -166,6 +166,25 @@ class RestoresAnything(Lpa):
             super().restore(snapshot)
 
 
+class RestoresOtherKeys(Lpa):
+    def _identity(self):
+        return {**super()._identity(), "keys": ""}
+
+
+class RestoresOtherGuarantees(Lpa):
+    def _identity(self):
+        return {**super()._identity(), "guarantee": {}}
+
+
+class RestoresThenRefuses(Lpa):
+    def restore(self, snapshot: Snapshot) -> None:
+        try:
+            super().restore(snapshot)
+        except Exception:
+            self._account.charge(0, self._account.even_cost)
+            raise
+
+
 class RestoresElsewhere(Lpa):
     def restore(self, snapshot: Snapshot) -> None:
         super().restore(snapshot)
@@ -365,6 +384,9 @@ CONTROLS: list[tuple[str, Callable[..., Releaser], str]] = [
     ("restore_gives_the_same_future", ForgetsItsState, "released differently"),
     ("restore_gives_the_same_future", SnapshotMoves, "changed while"),
     ("restore_gives_the_same_future", RestoresAnything, "another method"),
+    ("restore_gives_the_same_future", RestoresOtherKeys, "other keys was accepted"),
+    ("restore_gives_the_same_future", RestoresOtherGuarantees, "another guarantee was accepted"),
+    ("restore_gives_the_same_future", RestoresThenRefuses, "left a trace"),
     ("restore_gives_the_same_future", RestoresElsewhere, "another tick"),
     ("restore_gives_the_same_future", RestoresBroke, "another amount"),
     ("memory_is_bounded", Remembers, "left .* bytes in memory"),
