@@ -69,7 +69,8 @@ class PersonBound:
         return len(self._memory)
 
     def distrust(self, until: int) -> None:
-        self._distrusted = until
+        if not self._forgetful:
+            self._distrusted = until
 
     def advance(self, rows: Rows, through: int) -> Bounded:
         rows = _by_person(rows)

@@ -99,7 +99,7 @@ def plain(rows, unit, stay):
 
 
 @given(rows=events, unit=units, stay=stays, cuts=st.lists(st.integers(0, 60), max_size=5))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_arrays_do_what_the_plain_loop_does_however_the_stream_is_cut(rows, unit, stay, cuts):
     whole = collector(unit, stay)
     edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
@@ -116,7 +116,7 @@ def test_the_arrays_do_what_the_plain_loop_does_however_the_stream_is_cut(rows, 
     size=1,
     lateness=0,
 )
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_ticks_that_are_given_out_on_the_way_are_the_same(rows, unit, stay, size, lateness):
     ordered = sorted(rows, key=lambda row: row[0] // max(lateness, 1))  # out of order by less than the lateness
     time = Replay(START, START + timedelta(seconds=SPAN), timedelta(seconds=lateness))
@@ -129,7 +129,7 @@ def test_ticks_that_are_given_out_on_the_way_are_the_same(rows, unit, stay, size
 
 
 @given(rows=events, unit=units, stay=stays, data=st.data())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_removing_one_unit_changes_what_the_sensitivity_says_and_nothing_of_the_others(rows, unit, stay, data):
     if not rows:
         return
@@ -185,7 +185,7 @@ def live(unit, stay, resume=None, clock=None, skip=0):
     stay=stays,
     data=st.data(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_live_stream_treats_everyone_alone(arrivals, unit, stay, data):
     """Late and early events included: each person's part is the same whether the others are there or not."""
     arrivals = sorted(arrivals, key=lambda row: row[0])
@@ -214,7 +214,7 @@ def test_a_live_stream_treats_everyone_alone(arrivals, unit, stay, data):
     crash=st.integers(1, SPAN // TICK),
     goes_back=st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_bound_holds_across_a_restart(rows, limit, timeout, stay, crash, goes_back):
     rows = sorted(rows, key=lambda row: row[0])
     unit = Session(limit, timedelta(seconds=timeout))
@@ -259,7 +259,7 @@ def test_the_bound_holds_across_a_restart(rows, limit, timeout, stay, crash, goe
     crash=st.integers(1, SPAN // TICK),
     goes_back=st.booleans(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_late_events_that_a_restart_reads_again_do_not_stretch_the_bound(arrivals, limit, stay, crash, goes_back):
     """One long session, many events too late: what was dropped before the restart may be read in time after it."""
     rows = sorted((a, max(a + d, 0), "v", path) for a, d, path in arrivals)
