@@ -162,11 +162,9 @@ def test_a_replay_that_is_out_of_order_by_more_is_refused_and_stays_so():
 
 
 def test_limits_stop_instead_of_leaving_someone_out():
-    engine = replay(max_open=1)
-    engine.add(batch((0, "a", "/"), (0, "b", "/")))
+    engine = replay(max_open=1, lateness=timedelta(0))
     with pytest.raises(InvalidInput, match="more than 1 open sessions"):
-        replay_until_full = replay(max_open=1, lateness=timedelta(0))
-        replay_until_full.add(batch((0, "a", "/"), (0, "b", "/"), (300, "b", "/")))
+        engine.add(batch((0, "a", "/"), (0, "b", "/"), (300, "b", "/")))
     with pytest.raises(InvalidInput, match="wait for their tick"):
         replay(max_waiting=1).add(batch((0, "a", "/"), (0, "b", "/")))
 
