@@ -7,26 +7,16 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hubbub.collect import Batch, Source
 from hubbub.collect.clock import Clock
+from hubbub.collect.sources import JsonLines, Receipt
 from hubbub.errors import InvalidInput, Overloaded, StoreUnavailable
-from hubbub.monitor.ndjson import read_events
 
 SEGMENT_BYTES = 16 * 2**20
 MOST_KEYS = 100_000
 _POLL = "spool"
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of a batch."""
-
-    accepted: int
-    malformed: int
-    duplicate: bool = False
 
 
 class Spool(Source):
@@ -45,6 +35,7 @@ class Spool(Source):
     ) -> None:
         self._folder, self._clock = folder, clock
         self._max_bytes, self._segment_bytes = max_bytes, segment_bytes
+        self._lines = JsonLines()
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
         self._keys: OrderedDict[str, None] = OrderedDict()
@@ -66,7 +57,7 @@ class Spool(Source):
         del stream  # one spool serves one stream
         if idempotency_key is not None and len(idempotency_key) > 200:
             raise InvalidInput("An idempotency key has at most 200 characters.", "Use a UUID.")
-        events, malformed = read_events(body)
+        events, malformed = self._lines.parse(body)
         with self._lock:
             if self._out < 0:
                 raise Overloaded("The monitor is stopping.", "Send the batch again, with the same idempotency key.")
@@ -80,7 +71,7 @@ class Spool(Source):
             self._write(json.dumps({"key": idempotency_key, "bytes": len(body)}).encode() + b"\n" + body + b"\n")
             self._remember(idempotency_key)
             self._arrived.notify_all()
-        return Receipt(events.height, malformed)
+        return Receipt(events.height, malformed, duplicate=False)
 
     def _write(self, record: bytes) -> None:
         number = self._numbers[-1]
@@ -133,7 +124,7 @@ class Spool(Source):
             self._at = (number, offset)
             self._turn_page()
             done = complete if not self._unread() else None
-        events, malformed = read_events(body)
+        events, malformed = self._lines.parse(body)
         return Batch.of(events, positions=self._positions(), complete=done, key=head["key"], malformed=malformed)
 
     def settle(self, positions: Mapping[str, str]) -> None:

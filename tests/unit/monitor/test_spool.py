@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import pytest
 
 from hubbub.errors import InvalidInput, Overloaded, StoreUnavailable
-from hubbub.monitor.ndjson import read_events
 from hubbub.monitor.spool import Spool
 
 
@@ -180,17 +179,20 @@ def test_many_senders_at_once(tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        b"null", b"[]", b"7", b'"x"', b"{}", b"\xff\xfe",
-        b'{"time": "2026-01-01T00:00:00", "session": "a", "key": "/"}',
-        b'{"time": true, "session": "a", "key": "/"}', b'{"time": 1e400, "session": "a", "key": "/"}',
-        b'{"time": 0, "session": "", "key": "/"}', b'{"time": 0, "session": {}, "key": "/"}',
-        b'{"time": 0, "session": "a"}', b'{"time": 0, "session": "a", "key": "\\ud800"}',
-        b'{"time": 0, "session": "a", "key": "/", "agent": 3}', b"[" * 100_000,
+        b"null", b"[]", b"7", b'"x"', b"{}", b"\xff\xfe", b'{"time": "noon", "session": "a", "key": "/"}',
+        b'{"time": 1e400, "session": "a", "key": "/"}', b'{"time": 0, "session": "a"}', b"[" * 100_000,
     ],
 )  # fmt: skip
-def test_garbled_lines_are_counted_and_left_out(line):
-    good = b'{"time": "2026-01-01T01:00:00+01:00", "person": 7, "path": "/", "agent": "x"}'
-    events, malformed = read_events(line + b"\n\n" + good)
-    assert malformed == 1
-    assert events["person"].to_list() == ["7"]
-    assert events["time"].to_list() == [datetime(2026, 1, 1, tzinfo=UTC)]
+def test_garbled_lines_are_counted_and_left_out(tmp_path, line):
+    good = b'{"time": "2026-01-01T01:00:00+01:00", "person": 7, "path": "/good", "agent": "x"}'
+    spool = Spool(tmp_path, clock)
+    receipt = spool.push("s", line + b"\n\n" + good, None)
+    assert (receipt.accepted, receipt.malformed) == (1, 1)
+    assert paths(spool) == ["/good"]
+
+
+def test_half_a_character_does_not_stop_the_batch(tmp_path):
+    spool = Spool(tmp_path, clock)
+    receipt = spool.push("s", b'{broken\n{"time": 0, "session": "a", "key": "/\\ud800"}', None)
+    assert (receipt.accepted, receipt.malformed) == (1, 1)
+    assert paths(spool) == ["/?"]

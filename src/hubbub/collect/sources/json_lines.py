@@ -69,6 +69,7 @@ def _object(text: str) -> dict[str, object]:
 
 
 def _text(value: object) -> str | None:
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
-    return str(value) if isinstance(value, (str, int, float)) else None
+    # JSON can spell half of a pair of characters, which is no text and would stop the whole batch.
+    return str(value).encode("utf-8", "replace").decode()
