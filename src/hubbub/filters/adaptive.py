@@ -36,6 +36,9 @@ Array = NDArray[np.float64]
 _LEAST, _MOST = 1e-7, 0.02
 _TINY = 1e-12
 _SHARPNESS, _GATE = 3, 5
+_HEARSAY = np.array([[1.0], [0.05], [1.0]])
+"""An onset rests on one measurement, and the noise alone makes such a one now and then: it is believed in full once a
+second one bears it out (it is then called following), or when it is overwhelming."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +88,7 @@ def predict(
     base += inflow
     base += habits.churn * people + habits.least_variance
     np.maximum(base, habits.least_variance, out=base)
-    chance = np.clip(habits.premium / noise_scale * np.sqrt(base), _LEAST, _MOST)
+    chance = np.clip(habits.premium * (base / noise_scale**2) ** 0.75, _LEAST, _MOST)
     moves = np.maximum(people, 1.0) ** 2
     response = links.matrix @ state.response
     response += arrivals
@@ -113,8 +116,8 @@ def correct(state: AdaptiveState, measured: Array, noise: Noise, habits: Habits)
     calm = before.corrected(seen)
     where, weights, others = state.where, state.weights, state.others
     if habits.adaptive:
-        # As wide as the page is large, as the noise can hide, and as what was just seen: an onset has no typical size.
-        jump = np.maximum(np.maximum(abs(measured - before.level), before.level), habits.reach * noise.scale) ** 2
+        # As wide as what was just seen: an onset has no typical size, only a least one that noise does not hide.
+        jump = np.maximum(abs(measured - before.level), habits.reach * noise.scale) ** 2
         if len(where) < len(measured):
             where, weights, others = _suspect(state, measured, seen.log_density, jump, noise, habits)
     response = state.response * (1.0 - before.level_variance * seen.grip)
@@ -147,7 +150,7 @@ def correct(state: AdaptiveState, measured: Array, noise: Noise, habits: Habits)
     )  # fmt: skip
     belief = believe(after.level, before, prior, where, weights, measured, noise, response, shift, kept)
     if len(measured) > habits.watched and len(where):
-        keep = weights[0] < 1.0 - 0.1 * habits.reason
+        keep = weights[0] < 1.0 - 0.5 * habits.reason
         after = replace(after, where=where[keep], weights=weights[:, keep], others=others.at(keep))
     return after, belief
 
@@ -233,7 +236,7 @@ def _settle(state: AdaptiveState) -> AdaptiveState:
     """What the hypotheses amount to. Weights are sharpened: a story believed at a tenth should not move a count."""
     if not len(state.where):
         return replace(state, level=state.calm.level, variance=state.calm.level_variance)
-    sharp = state.weights**_SHARPNESS
+    sharp = (state.weights * _HEARSAY) ** _SHARPNESS
     sharp /= sharp.sum(0)
     merged = state.calm.at(state.where).stacked_on(state.others).merged(sharp)
     if len(state.where) == len(state.level):

@@ -24,7 +24,7 @@ class Habits:
     """
 
     adaptive: bool = True
-    premium: float = 0.012
+    premium: float = 0.04
     memory: float = 0.98
     calm: float = 0.002
     following: float = 0.1
@@ -35,4 +35,4 @@ class Habits:
     least_variance: float = 0.05
     scale_drift: float = 0.002
     watched: int = 2048
-    reason: float = 0.01
+    reason: float = 0.03
