@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hubbub.models import NavigationModel
 
 Array = NDArray[np.float64]
-POWERS: Array = 10.0 ** np.arange(-4, 10)
+POWERS: Array = np.array([10.0**power for power in range(-4, 10)])
 """The paper's search domain: 10^-4, 10^-3, …, 10^9."""
 
 
@@ -104,7 +104,7 @@ def _gains(matrix: Array, process: Array, noise: float, ticks: int) -> list[Arra
         before.flat[:: size + 1] += process
         spread = before.copy()
         spread.flat[:: size + 1] += noise
-        gain: Array = np.linalg.solve(spread, before).T
+        gain: Array = np.asarray(np.linalg.solve(spread, before).T, dtype=np.float64)
         covariance = before - gain @ before
         gains.append(gain)
         if len(gains) > 1 and np.abs(gain - gains[-2]).max() < 1e-6:

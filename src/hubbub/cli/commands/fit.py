@@ -1,0 +1,75 @@
+"""`hubbub fit`: a navigation model from public sessions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hubbub.cli.output import Json, Output
+from hubbub.errors import InvalidInput
+
+
+def command(
+    sessions: Annotated[
+        Path,
+        typer.Argument(
+            help="Public sessions: CSV, JSON lines or Parquet with the columns session, key (and tick), rows in the "
+            "order of visits; or msnbc's format (.seq, .seq.gz). The word msnbc takes the data set itself."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Where to write the model.")] = Path("site.model"),
+    ticks: Annotated[
+        int | None,
+        typer.Option("--ticks", help="Over how many ticks the sessions spread, if the file does not say."),
+    ] = None,
+    scale: Annotated[float, typer.Option("--scale", help="Live traffic over the traffic of this sample.")] = 1.0,
+    max_ticks: Annotated[
+        int | None, typer.Option("--max-ticks", help="Cut sessions after this many ticks, as the live stream does.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Learn how visitors move from public sessions: how they arrive, which links they follow, when they leave.
+
+    The sessions must be public, or be given by people who agreed: a model is not protected by any noise.
+    """
+    from hubbub.lab.msnbc import msnbc, read_msnbc
+    from hubbub.models import NavigationModel
+    from hubbub.models.reading import read_sessions
+
+    output = Output(as_json)
+    if str(sessions) == "msnbc":
+        found = msnbc()
+    elif sessions.name.endswith((".seq", ".seq.gz")):
+        found = read_msnbc(sessions)
+    else:
+        found = read_sessions(sessions)
+    if max_ticks is not None:
+        found = found.truncated(max_ticks)
+    model = NavigationModel.fit(found, ticks=ticks, scale=scale)
+    try:
+        model.save(out)
+    except OSError as error:
+        raise InvalidInput(f"{out} cannot be written: {error.strerror}.", "Choose another place.") from None
+    level = model.balance()
+    order = (-level).argsort()[:20]
+    output.table(
+        f"{len(found):,} sessions, {len(model.keys):,} keys, {model.matrix.nnz:,} links",
+        ["key", "arrivals a tick", "count in balance", "stay a tick"],
+        [
+            [model.keys.names[i], f"{model.arrivals[i]:,.4g}", f"{level[i]:,.4g}", f"{model.matrix[i, i]:.2f}"]
+            for i in order
+        ],
+    )
+    output.text(f"Wrote {out}. Use it: hubbub release COUNTS --model {out} …")
+    output.document(
+        {
+            "written": str(out),
+            "sessions": len(found),
+            "keys": list(model.keys),
+            "links": int(model.matrix.nnz),
+            "arrivals": [float(a) for a in model.arrivals],
+            "balance": [float(v) for v in level],
+        }
+    )
