@@ -104,7 +104,8 @@ def predict(
     return _settle(
         replace(
             state, calm=calm, weights=weights, others=others, chance=chance, response=response,
-            scale_variance=min(state.scale_variance + habits.scale_drift**2, max(state.scale_variance, 0.25)),
+            scale=1.0 + habits.scale_memory * (state.scale - 1.0),
+            scale_variance=habits.scale_memory**2 * state.scale_variance + habits.scale_drift**2,
         )
     )  # fmt: skip
 
@@ -134,8 +135,12 @@ def correct(state: AdaptiveState, measured: Array, noise: Noise, habits: Habits)
     push = float(np.dot(trust, state.response * seen.pull))
     information = float(np.dot(trust, state.response**2 * firm)) + _TINY
     spread = state.scale_variance
-    if habits.adaptive and spread > 0 and (push / information) ** 2 > 30.0 * (spread + 1.0 / information):
-        spread = (push / information) ** 2  # the scale has moved further than it drifts: let it
+    # Has the scale moved further than it drifts? The same price as for a key: a false alarm costs 1/sqrt(information),
+    # to be held against a twentieth, which is how far a count is off in calm times anyway.
+    chance = min(habits.premium * (0.0025 * information) ** 0.75, _MOST)
+    surprise = (push / information) ** 2 / (spread + 1.0 / information)
+    if habits.adaptive and surprise > 4.0 - 2.0 * np.log(chance + 1e-30):
+        spread = (push / information) ** 2
     kept = spread / (1.0 + spread * information)
     shift = max(kept * push, -0.9 * state.scale)
     calm = replace(calm, level=calm.level + response * shift)

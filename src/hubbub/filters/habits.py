@@ -19,7 +19,7 @@ class Habits:
     | `reach` | an onset is looked for with at least this width, in noise scales |
     | `churn` | process variance over level, where no model says it |
     | `least_variance` | a page that training never saw is still visited now and then |
-    | `scale_drift` | by how much the site's scale moves a tick |
+    | `scale_drift`, `scale_memory` | by how much the site's scale moves a tick, and what is left of it a tick later |
     | `watched`, `reason` | with more keys than `watched`, hypotheses of less weight than `reason` are dropped |
     """
 
@@ -33,6 +33,7 @@ class Habits:
     reach: float = 3.0
     churn: float = 0.0
     least_variance: float = 0.05
-    scale_drift: float = 0.002
+    scale_drift: float = 0.005
+    scale_memory: float = 0.995
     watched: int = 2048
     reason: float = 0.03
