@@ -1,6 +1,6 @@
 """A warm process that forks curators and kills them.
 
-Run as `python crash_server.py ADDRESS FOLDER SEED ROUND…` where a round is `random` or the name of a fault point. For
+Run as `python crash_server.py ADDRESS FOLDER SEED ROUND…` where a round is `random`, `rivals` or a fault point. For
 each round it forks a child that releases ticks for ever, kills it with SIGKILL (from outside at a random moment, or
 from within at the fault point), then looks at what is left, and prints one JSON line. Importing once and forking makes
 a round cost milliseconds.
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from hubbub.confidential import Counts
+from hubbub.errors import TickOutOfOrder, TickTaken
 from hubbub.privacy import Guarantee, Session
 from hubbub.release import Lpa
 from hubbub.released import Keys, Release, Tick
@@ -69,8 +70,12 @@ def child(address: str, folder: Path, where: str, reserve_ahead: int, pause: int
     releaser.drawn = drawn
     with Store.open(address) as store, store.curate(NAME, releaser, reserve_ahead=reserve_ahead) as curator:
         os.write(ready, b".")
-        for tick in range(curator.next_tick, curator.next_tick + 10_000):
-            release = curator.release(Counts.of(KEYS, Tick(tick), np.array([tick, 1, 2, 3, 4])))
+        while True:
+            tick = curator.next_tick
+            try:
+                release = curator.release(Counts.of(KEYS, Tick(tick), np.array([tick, 1, 2, 3, 4])))
+            except (TickTaken, TickOutOfOrder):  # a rival was faster
+                continue
             os.write(published, line(release))
 
 
@@ -90,6 +95,9 @@ def fork(work: Any) -> int:
 
 def kill_once(address: str, folder: Path, where: str, chance: random.Random) -> None:
     """One child, dead by SIGKILL when this returns."""
+    if where == "rivals":
+        kill_rivals(address, folder, chance)
+        return
     ahead = chance.choice([1, 1, 4])
     if where.startswith("lost:"):  # there must be something to recover first: die after a draw
         kill_once(address, folder, "draw:done", chance)
@@ -106,6 +114,24 @@ def kill_once(address: str, folder: Path, where: str, chance: random.Random) -> 
     os.close(listening)
     if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL):
         raise SystemExit(f"the child at {where} ended by itself: {status}")
+
+
+def kill_rivals(address: str, folder: Path, chance: random.Random) -> None:
+    """Two curators at once; the survivor of the first kill has to get over what the other left."""
+    pids, listening = [], []
+    for _ in range(2):
+        receiver, ready = os.pipe()
+        ahead = chance.choice([1, 3])
+        pids.append(fork(lambda ahead=ahead, ready=ready: child(address, folder, "", ahead, 0, ready)))
+        os.close(ready)
+        listening.append(receiver)
+    for receiver in listening:
+        os.read(receiver, 1)
+        os.close(receiver)
+    for pid in pids:
+        time.sleep(chance.uniform(0, 0.1))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def read(path: Path) -> list[tuple[int, str]]:

@@ -32,14 +32,14 @@ def report(what: str, rows: list[dict[str, object]], capsys: pytest.CaptureFixtu
     last = rows[-1]
     with capsys.disabled():
         print(f"\n{what}: {len(rows)} kills with SIGKILL")
-        for place in ("random", *faults.FAULT_POINTS):
+        for place in ("random", "rivals", *faults.FAULT_POINTS):
             print(f"  {place:<18} {places[place]:>4}")
         print(f"  {last['debits']} debits, {last['lost']} lost, {last['drawn']} draws, {last['published']} published")
 
 
 def rounds(random: int, each: int) -> list[str]:
     named = [name for name in faults.FAULT_POINTS for _ in range(each)]
-    mixed = ["random"] * random
+    mixed = ["random", "random", "random", "rivals"] * (random // 4)
     step = max(1, len(mixed) // len(named))
     for i, name in enumerate(named):
         mixed.insert(min(len(mixed), i * (step + 1)), name)

@@ -164,12 +164,11 @@ class Curator:
             self._check_reserved(self._position.pending[0], tick, cost)
             return
         wanted = self._affordable(tick, cost)
-        self._position = self._ledger.reserve(self._position, wanted, self._owner, "release")
+        self._position = self._ledger.reserve(self._position, self._account, wanted, self._owner, "release")
         self._unused = {ahead.index for ahead, _ in wanted}
 
     def _affordable(self, tick: Tick, cost: Cost) -> list[tuple[Tick, Cost]]:
-        """The tick, and as many after it as are to be reserved ahead and the budget allows; or a refusal."""
-        self._account.check(tick.index, cost)
+        """The tick, and as many after it as are to be reserved ahead and the budget allows."""
         wanted = [(tick, cost)]
         if self._ahead_limit > 1:
             account = self._position.checkpoint.open_account(self.stream)

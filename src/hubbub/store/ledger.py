@@ -103,8 +103,11 @@ class Ledger:
                 connection.execute(_LOCK, {"id": self.stream.id})
             yield connection
 
-    def reserve(self, position: Position, wanted: Sequence[tuple[Tick, Cost]], owner: str, purpose: str) -> Position:
-        """Debit ticks durably, in one commit. The caller has asked the ledger's account (`affordable`) before."""
+    def reserve(
+        self, position: Position, account: Account, wanted: Sequence[tuple[Tick, Cost]], owner: str, purpose: str
+    ) -> Position:
+        """Debit ticks durably, in one commit; or refuse what the guarantee does not allow, and write nothing."""
+        self._check(position, account, wanted)
         fault_point("debit:begin")
         try:
             with self.writing() as connection:
@@ -171,6 +174,16 @@ class Ledger:
         return None if row is None else Debit(*row)
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _check(self, position: Position, account: Account, wanted: Sequence[tuple[Tick, Cost]]) -> None:
+        if len(wanted) == 1 and not position.pending:
+            account.check(wanted[0][0].index, wanted[0][1])
+            return
+        trial = position.checkpoint.open_account(self.stream)
+        for debit in position.pending:
+            trial.charge(debit.tick, debit.limit)
+        for tick, cost in wanted:
+            trial.charge(tick.index, cost)
 
     def _position(self, connection: Connection) -> Position:
         row = connection.execute(_CHECKPOINT, {"id": self.stream.id}).one_or_none()

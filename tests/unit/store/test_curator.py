@@ -20,7 +20,7 @@ from hubbub.errors import (
     TickTaken,
     UnknownKey,
 )
-from hubbub.privacy import Guarantee, User
+from hubbub.privacy import Account, Guarantee, User
 from hubbub.release import Lpa
 from hubbub.released import Cost, Keys, Release, Tick
 from hubbub.store import Store, faults, owner
@@ -439,6 +439,24 @@ def test_a_used_releaser_is_refused(store: Store, lpa: Make, counts: MakeCounts)
     releaser.release(counts(0))
     with pytest.raises(InvalidParameter, match="outside the store"):
         store.curate("site", releaser)
+
+
+def test_the_ledger_by_itself_refuses_too(store: Store, lpa: Make, counts: MakeCounts) -> None:
+    with store.curate("site", lpa()) as curator:
+        curator.release(counts(0))
+    ledger = store.ledger("site")
+    position = ledger.position()
+    account = position.checkpoint.open_account(ledger.stream)
+    dear = [(Tick(tick), Cost(epsilon=Fraction(1, 2))) for tick in (1, 2)]
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(position, account, dear, "", "test")
+    forgetful = Account(ledger.stream.guarantee)  # even with an account that knows nothing, a tick is taken once
+    with pytest.raises(TickTaken, match="holds it"):
+        ledger.reserve(position, forgetful, [(Tick(0), Cost(epsilon=Fraction(1, 4)))], "", "test")
+    after = ledger.reserve(position, account, dear[:1], "", "test")
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(after, account, dear[1:], "", "test")
+    assert states(store) == [(0, "settled"), (1, "reserved")]
 
 
 def test_fault_points_are_all_passed(store: Store, lpa: Make, counts: MakeCounts) -> None:
