@@ -54,6 +54,7 @@ class Output:
         """The answer, for programs."""
         if self.as_json:
             sys.stdout.write(json.dumps(facts, allow_nan=False, ensure_ascii=False, indent=2) + "\n")
+            sys.stdout.flush()  # a command that goes on running has answered all the same
 
     @contextmanager
     def progress(self, what: str, total: int) -> Iterator[Progress]:
