@@ -21,17 +21,13 @@ class Drawing:
 def draw(series: Series, first: int, last: int, top: float) -> Drawing:
     """`first` and `last` are the ticks at the box's edges, `top` the value at its upper edge.
 
-    >>> draw(Series(((0, 0.0, 0.0, 5.0, False), (1, 10.0, 5.0, 10.0, False))), 0, 1, 10.0).line
+    >>> draw(Series.of([(0, 0.0, 0.0, 5.0, 0), (1, 10.0, 5.0, 10.0, 0)]), 0, 1, 10.0).line
     'M0 100L600 0'
     """
-    height = top or 1.0
-    span = max(1, last - first)
-
-    def x(tick: int) -> str:
-        return _number(WIDTH * (tick - first) / span)
+    across, down = WIDTH / max(1, last - first), HEIGHT / (top or 1.0)
 
     def y(value: float) -> str:
-        return _number(HEIGHT * (1 - min(max(value / height, 0.0), 1.0)))
+        return f"{min(max(HEIGHT - down * value, 0.0), HEIGHT):.4g}"
 
     band: list[str] = []
     measured: list[str] = []
@@ -44,7 +40,8 @@ def draw(series: Series, first: int, last: int, top: float) -> Drawing:
             band.append(_closed(run))
             run = []
             continue
-        here = f"{x(tick)} {y(value)}"
+        x = f"{across * (tick - first):.4g}"
+        here = f"{x} {y(value)}"
         if before is not None:
             (predicted if was_predicted else measured).append(f"M{before}L{here}")
         before = here
@@ -52,7 +49,7 @@ def draw(series: Series, first: int, last: int, top: float) -> Drawing:
             band.append(_closed(run))
             run = []
         else:
-            run.append((x(tick), y(upper), y(lower)))
+            run.append((x, y(upper), y(lower)))
     band.append(_closed(run))
     return Drawing("".join(band), _joined(measured), _joined(predicted))
 
@@ -60,7 +57,7 @@ def draw(series: Series, first: int, last: int, top: float) -> Drawing:
 def nice_top(series: list[Series]) -> float:
     """A round number just above everything in these series: one digit and zeros.
 
-    >>> nice_top([Series(((0, 12.0, 3.0, 31.0, False),))])
+    >>> nice_top([Series.of([(0, 12.0, 3.0, 31.0, 0)])])
     40.0
     """
     largest = max((s.top for s in series), default=0.0)
@@ -87,7 +84,3 @@ def _joined(pieces: list[str]) -> str:
         path.append(f"L{end}" if start == at else piece)
         at = end
     return "".join(path)
-
-
-def _number(number: float) -> str:
-    return f"{number:.1f}".removesuffix(".0")

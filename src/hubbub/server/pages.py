@@ -175,8 +175,8 @@ class Pages:
                 "totalStep": wide_step,
                 "top": top,
                 "tick": last,
-                "total": total.to_list(),
-                "keys": {row.key: curve.to_list() for row, curve in zip(picture.rows, curves, strict=True)},
+                "total": total.points,
+                "keys": {row.key: curve.points for row, curve in zip(picture.rows, curves, strict=True)},
             },
         }
 

@@ -5,26 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.released import Release
-from hubbub.server.quantity import Quantity, finite
 from hubbub.server.sums import total_of
+
+Point: TypeAlias = tuple[int, float | None, float | None, float | None, int]
+"""`(tick, value, lower, upper, predicted)`; None where unknown, 1 where the tick was only predicted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points of one curve with its band. A point is `(tick, value, lower, upper, predicted)`; None where unknown."""
+    """The points of one curve with its band, and the largest number that must fit into a drawing of it."""
 
-    points: tuple[tuple[int, float | None, float | None, float | None, bool], ...]
+    points: list[Point]
+    top: float
 
-    @property
-    def top(self) -> float:
-        """The largest number that must fit into the drawing."""
-        return max((n for p in self.points for n in (p[1], p[3]) if n is not None), default=0.0)
-
-    def to_list(self) -> list[list[Any]]:
-        return [[*point[:4], int(point[4])] for point in self.points]
+    @classmethod
+    def of(cls, points: list[Point]) -> Series:
+        return cls(points, max((n for p in points for n in (p[1], p[3]) if n is not None), default=0.0))
 
 
 def thin(releases: Sequence[Release], most: int) -> tuple[list[Release], int]:
@@ -36,32 +38,36 @@ def thin(releases: Sequence[Release], most: int) -> tuple[list[Release], int]:
 def of_keys(releases: Sequence[Release], positions: Sequence[int]) -> list[Series]:
     """One series for each of these keys."""
     at = list(positions)
-    columns = [
-        (r.tick.index, r.values[at], r.lower[at], r.upper[at], r.standard_errors[at], r.is_predicted) for r in releases
-    ]
-    return [
-        Series(tuple(_point(t, v[k], low[k], up[k], e[k], p) for t, v, low, up, e, p in columns))
-        for k in range(len(at))
-    ]
+    values, lower, upper, errors = (
+        np.array([getattr(release, field)[at] for release in releases])
+        for field in ("values", "lower", "upper", "standard_errors")
+    )
+    return _series(releases, values, lower, upper, errors)
 
 
 def of_total(releases: Sequence[Release]) -> Series:
-    found = []
-    for release in releases:
-        q: Quantity = total_of(release)
-        found.append(_point(release.tick.index, q.value, q.lower, q.upper, q.error, release.is_predicted))
-    return Series(tuple(found))
+    """The series of the sum over all keys."""
+    totals = [total_of(release) for release in releases]
+    columns = (np.array([[getattr(q, field)] for q in totals]) for field in ("value", "lower", "upper", "error"))
+    return _series(releases, *columns)[0]
 
 
-def _point(
-    tick: int, value: float, lower: float, upper: float, error: float, predicted: bool
-) -> tuple[int, float | None, float | None, float | None, bool]:
+def _series(
+    releases: Sequence[Release],
+    values: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    errors: NDArray[np.float64],
+) -> list[Series]:
     """Without an error there is no number to draw: a curve has no points without a band."""
-    if not math.isfinite(error) or not math.isfinite(value):
-        return (tick, None, None, None, predicted)
-    return (tick, _short(value), _short(lower), _short(upper), predicted)
-
-
-def _short(number: float) -> float | None:
-    shown = finite(number)
-    return None if shown is None else round(shown, 1)
+    known = np.isfinite(values) & np.isfinite(errors)
+    rounded = []
+    for numbers in (values, lower, upper):
+        shown = np.round(numbers, 1).astype(object)
+        shown[~(known & np.isfinite(numbers))] = None
+        rounded.append(shown.T.tolist())
+    ticks = [(release.tick.index, int(release.is_predicted)) for release in releases]
+    return [
+        Series.of([(tick, v, low, up, p) for (tick, p), v, low, up in zip(ticks, *columns, strict=True)])
+        for columns in zip(*rounded, strict=True)
+    ]
