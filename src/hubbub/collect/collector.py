@@ -221,7 +221,7 @@ class Collector:
 
     def _complete_through(self, batch: Batch) -> int:
         if isinstance(self.time, Replay):
-            if self.time.lateness is None:
+            if self.time.lateness is None or sum(map(len, self._waiting)) < self.time.gather:
                 return -1
             return self.calendar.index(self._latest - microseconds(self.time.lateness)) - 1
         if batch.complete is None:

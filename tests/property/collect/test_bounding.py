@@ -119,7 +119,7 @@ def test_the_arrays_do_what_the_plain_loop_does_however_the_stream_is_cut(rows, 
 @settings(max_examples=80, deadline=None)
 def test_ticks_that_are_given_out_on_the_way_are_the_same(rows, unit, stay, size, lateness):
     ordered = sorted(rows, key=lambda row: row[0] // max(lateness, 1))  # out of order by less than the lateness
-    time = Replay(START, START + timedelta(seconds=SPAN), timedelta(seconds=lateness))
+    time = Replay(START, START + timedelta(seconds=SPAN), timedelta(seconds=lateness), gather=1)
     engine, given_out = collector(unit, stay, time), []
     for low in range(0, len(ordered), size):
         given_out += engine.add(batch(ordered[low : low + size]))

@@ -34,7 +34,9 @@ def batch(*rows, **facts):
 
 def replay(unit=SESSION, minutes=10, **options):
     lateness = options.pop("lateness", None)
-    return Collector(["/", "/news"], unit, MINUTE, Replay(START, START + minutes * MINUTE, lateness), **options)
+    return Collector(
+        ["/", "/news"], unit, MINUTE, Replay(START, START + minutes * MINUTE, lateness, gather=1), **options
+    )
 
 
 def shown(counts):

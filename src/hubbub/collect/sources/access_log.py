@@ -37,28 +37,30 @@ class AccessLog:
         fields = _cut(lines)
         if fields.height != lines.count(b"\n"):  # a sign that the reader counts as a line break, or none
             return self._one_by_one(lines.split(b"\n")[:-1])
-        head, request, rest, gap, agent = (fields[f"f{i}"] for i in (0, 1, 2, 4, 5))
-        requests = _requests(request.unique())
-        table = pl.DataFrame(
-            {
-                "time": head.str.slice(-_WIDTH, _WIDTH - 2).str.to_datetime(_STAMP, strict=False, time_unit="us"),
-                "person": head.str.splitn(" ", 2).struct.field("field_0"),
-                "path": request.replace_strict(requests["request"], requests["path"], default=None),
-                "agent": agent,
-                "method": request.replace_strict(requests["request"], requests["method"], default=None),
-                "status": rest.str.slice(1, 3).cast(pl.Int32, strict=False),
-            }
+        requests = _requests(fields["f1"].unique())
+        head, request, rest, gap, agent = (pl.col(f"f{i}") for i in (0, 1, 2, 4, 5))
+        status = rest.str.slice(1, 3).cast(pl.Int32, strict=False)
+        cut = fields.select(  # in one go: Polars works on the columns at the same time
+            head.str.slice(-_WIDTH, _WIDTH - 2).str.to_datetime(_STAMP, strict=False, time_unit="us").alias("time"),
+            head.str.splitn(" ", 2).struct.field("field_0").alias("person"),
+            request.replace_strict(requests["request"], pl.int_range(len(requests), eager=True)).alias("number"),
+            agent.alias("agent"),
+            status.alias("status"),
+            (
+                head.str.ends_with("] ")
+                & (head.str.slice(-_WIDTH - 1, 1) == "[")
+                & rest.str.starts_with(" ")
+                & status.is_between(100, 999)
+                & ((rest.str.len_bytes() == 4) | (rest.str.slice(4, 1) == " "))
+                & ~request.str.ends_with("\\")
+                & (gap.is_null() | ((gap == " ") & ~agent.str.ends_with("\\")))
+            ).alias("right"),
         )
-        shape = pl.DataFrame({"head": head, "request": request, "rest": rest, "gap": gap, "agent": agent})
-        right = shape.select(
-            pl.col("head").str.ends_with("] ")
-            & (pl.col("head").str.slice(-_WIDTH - 1, 1) == "[")
-            & pl.col("rest").str.contains(r"^ [0-9]{3}(?: [^ ]*)? ?\r?$")
-            & ~pl.col("request").str.ends_with("\\")
-            & (pl.col("gap").is_null() | ((pl.col("gap") == " ") & ~pl.col("agent").str.ends_with("\\")))
-        ).to_series()
-        good = right.fill_null(False) & table["time"].is_not_null() & table["path"].is_not_null()
-        good &= table["person"].str.len_bytes() > 0
+        number = cut["number"]
+        path, method = requests["path"].gather(number), requests["method"].gather(number)
+        good = cut["right"].fill_null(False) & cut["time"].is_not_null() & path.is_not_null()
+        good &= cut["person"].str.len_bytes() > 0
+        table = cut.select("time", "person", path.alias("path"), "agent", method.alias("method"), "status")
         if good.all():
             return table.with_columns(pl.col("time").cast(TIME)), 0
         every = lines.split(b"\n")

@@ -45,10 +45,11 @@ class LineReader:
             if not cut:
                 self._keep(self._tail + fresh)
                 continue
-            lines = self._tail + fresh[:cut]
+            whole = memoryview(fresh)  # one copy of a block, not three
+            lines = b"".join((self._tail, whole[:cut]))
             self.consumed += len(lines)
             self._tail = b""
-            self._keep(fresh[cut:])
+            self._keep(bytes(whole[cut:]))
             lines = self._without_long(lines)
             if lines:
                 return lines
