@@ -29,9 +29,11 @@ def test_json_for_every_unit(capsys: pytest.CaptureFixture[str], unit: str) -> N
     assert document["currency"] == "epsilon"
 
 
-def test_zcdp(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gaussian_guarantees(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--rho", "1/2", *FEW, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["currency"] == "rho"
+    assert main(["audit", "--delta", "1e-6", *FEW, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["guarantee"]["delta"] == "1/1000000"
 
 
 def test_a_broken_method_is_exit_code_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,6 +54,8 @@ def test_a_broken_method_is_exit_code_one(monkeypatch: pytest.MonkeyPatch, capsy
         ["--epsilon", "0"],
         ["--epsilon", "50"],
         ["--rho", "-1"],
+        ["--rho", "1", "--delta", "1e-9"],
+        ["--delta", "1"],
         ["--runs", "5"],
         ["--confidence", "2"],
         ["--max-ticks", "9"],

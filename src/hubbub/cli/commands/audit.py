@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.errors import InvalidParameter
 
 
 class UnitName(StrEnum):
@@ -21,6 +22,9 @@ def command(
     method: Annotated[str, typer.Option(help="The mechanism to audit, by name, e.g. lpa.")] = "lpa",
     epsilon: Annotated[str, typer.Option(help="The epsilon it promises, e.g. 1 or 1/20.")] = "1",
     rho: Annotated[str | None, typer.Option(help="Promise zCDP with this rho (Gaussian noise) instead.")] = None,
+    delta: Annotated[
+        str | None, typer.Option(help="Promise epsilon with this delta (Gaussian noise) instead of a pure epsilon.")
+    ] = None,
     unit: Annotated[UnitName, typer.Option(help="What is protected.")] = UnitName.session,
     max_ticks: Annotated[
         int, typer.Option(help="In how many ticks one unit counts. An audit sees most with 1 or 2.")
@@ -52,7 +56,14 @@ def command(
         protected = User(max_ticks=max_ticks, horizon=ticks)
     else:
         protected = Window(max_ticks)
-    guarantee = Guarantee.pure(protected, epsilon) if rho is None else Guarantee.zcdp(protected, rho)
+    if rho is not None and delta is not None:
+        raise InvalidParameter("Give `--rho` or `--delta`, not both.", "zCDP has no delta.")
+    if rho is not None:
+        guarantee = Guarantee.zcdp(protected, rho)
+    elif delta is not None:
+        guarantee = Guarantee.approximate(protected, epsilon, delta)
+    else:
+        guarantee = Guarantee.pure(protected, epsilon)
     domain = Keys([f"key {i}" for i in range(whole(keys, "keys"))])
     pair = neighbours(protected, domain, ticks)
     make_releaser(method, domain, guarantee)  # a wrong name is refused before the bar appears
