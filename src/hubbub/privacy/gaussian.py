@@ -1,9 +1,9 @@
 """What many Gaussian releases reveal together, more tightly than zCDP can say it.
 
 zCDP describes a mechanism by one number for all orders; the privacy loss distribution (Sommer, Meiser & Mohammadi
-2019) keeps the whole distribution. For noise of one fixed variance that proves a smaller epsilon: with variance 870 and 20
-changes by 5 % at delta = 1e-9 and by 9 % at 1e-5. It does not apply where the variance is chosen as the stream goes: there an `Account`
-adds up rho. See docs/audit.md, "Which accountant".
+2019) keeps the whole distribution. For noise of one fixed variance that proves a smaller epsilon: with variance 870
+and 20 changes by 5 % at delta = 1e-9 and by 9 % at 1e-5. It does not apply where the variance is chosen as the stream
+goes: there an `Account` adds up rho. See docs/audit.md, "Which accountant".
 
 | symbol | name here | meaning |
 |---|---|---|
