@@ -1,10 +1,34 @@
 """Online mechanisms for vectors of counts."""
 
+from hubbub.release.adaptive import Adaptive
+from hubbub.release.ba import Ba
+from hubbub.release.bd import Bd
+from hubbub.release.dft import Dft
+from hubbub.release.fast import TABLE_3_1, Fast
 from hubbub.release.lpa import Lpa
 from hubbub.release.methods import METHODS, make_releaser
 from hubbub.release.mkf import Mkf
 from hubbub.release.navigation import Navigation
+from hubbub.release.pid import PidSettings
 from hubbub.release.releaser import Estimate, Releaser
+from hubbub.release.sample import Sample
 from hubbub.release.ukf import Ukf
 
-__all__ = ["METHODS", "Estimate", "Lpa", "Mkf", "Navigation", "Releaser", "Ukf", "make_releaser"]
+__all__ = [
+    "METHODS",
+    "TABLE_3_1",
+    "Adaptive",
+    "Ba",
+    "Bd",
+    "Dft",
+    "Estimate",
+    "Fast",
+    "Lpa",
+    "Mkf",
+    "Navigation",
+    "PidSettings",
+    "Releaser",
+    "Sample",
+    "Ukf",
+    "make_releaser",
+]

@@ -8,15 +8,20 @@ from typing import Any
 
 from hubbub.errors import InvalidParameter
 from hubbub.privacy import Guarantee
+from hubbub.release.adaptive import Adaptive
+from hubbub.release.ba import Ba
+from hubbub.release.bd import Bd
+from hubbub.release.fast import Fast
 from hubbub.release.lpa import Lpa
 from hubbub.release.mkf import Mkf
 from hubbub.release.navigation import Navigation
 from hubbub.release.releaser import Releaser
+from hubbub.release.sample import Sample
 from hubbub.release.ukf import Ukf
 from hubbub.released import Keys
 
 METHODS: Mapping[str, type[Releaser]] = MappingProxyType(
-    {method.name: method for method in (Lpa, Ukf, Mkf, Navigation)}
+    {method.name: method for method in (Adaptive, Ba, Bd, Fast, Lpa, Mkf, Navigation, Sample, Ukf)}
 )
 
 

@@ -1,0 +1,138 @@
+"""A bank of linear filters on the logarithm of a count, weighed by how well each foresaw what was measured.
+
+A measurement z = exp(y) + noise says something about y alone, so the belief about y after it is a one-dimensional
+integral, done here on a grid: exact for Laplace as for Gaussian noise, at any ratio of count to noise, and never
+negative. The rest of the state follows y linearly, as in every Kalman filter. Only the shape of the belief is
+approximated: after each measurement it is taken as Gaussian again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.filters.mixture import LogMixture
+from hubbub.filters.noise_shape import NoiseShape
+
+Array = NDArray[np.float64]
+
+NODES = 64
+_REACH = 6.0
+_PLACES = (np.arange(NODES) + 0.5) / NODES
+_HIGHEST = 60.0
+"""Nothing is counted beyond e^60."""
+
+
+class BankShapes(Protocol):
+    """What the filter asks of a bank's models; one entry a model."""
+
+    @property
+    def drift(self) -> Array: ...
+    @property
+    def decay(self) -> Array: ...
+    @property
+    def deviation(self) -> Array: ...
+    @property
+    def white(self) -> Array: ...
+    @property
+    def seasonal(self) -> Array: ...
+    @property
+    def log_prior(self) -> Array: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    def season_variances(self) -> Array: ...
+    def phase(self, tick: int) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BankState:
+    """For each series and model the mean and covariance of (level, deviation, seasons), and the model's log weight."""
+
+    mean: Array
+    covariance: Array
+    log_weights: Array
+
+
+def start(shapes: BankShapes, series: int, centre: float, spread: float) -> BankState:
+    """What is believed before anything was measured: a level around exp(`centre`), within a factor exp(`spread`)."""
+    mean = np.zeros((series, shapes.count, shapes.size))
+    mean[..., 0] = centre
+    covariance = np.zeros((series, shapes.count, shapes.size, shapes.size))
+    covariance[..., 0, 0] = spread**2
+    covariance[..., 1, 1] = shapes.deviation**2
+    for i, variance in enumerate(shapes.season_variances(), 2):
+        covariance[..., i, i] = shapes.seasonal * variance
+    return BankState(mean, covariance, np.tile(shapes.log_prior, (series, 1)))
+
+
+def predict(state: BankState, shapes: BankShapes) -> BankState:
+    """One step in time."""
+    mean, covariance = state.mean.copy(), state.covariance.copy()
+    mean[..., 1] *= shapes.decay
+    covariance[..., 1, :] *= shapes.decay[:, None]
+    covariance[..., :, 1] *= shapes.decay[:, None]
+    covariance[..., 0, 0] += shapes.drift**2
+    covariance[..., 1, 1] += shapes.deviation**2 * (1 - shapes.decay**2)
+    return BankState(mean, covariance, state.log_weights)
+
+
+def believe(state: BankState, shapes: BankShapes, tick: int) -> LogMixture:
+    """What the state says about the count of `tick`."""
+    phase = shapes.phase(tick)
+    mean = state.mean @ phase
+    return LogMixture(mean, _variance(state.covariance @ phase @ phase, mean, shapes), state.log_weights)
+
+
+def correct(
+    state: BankState, shapes: BankShapes, tick: int, measured: Array, noise: NoiseShape, memory: float
+) -> tuple[BankState, LogMixture]:
+    """The state, and the belief about the count itself, after `measured` (one value a series).
+
+    `memory` below 1 forgets evidence slowly in favour of the prior weights, so that a bank can change its mind.
+    """
+    phase = shapes.phase(tick)
+    mean = state.mean @ phase
+    lever = state.covariance @ phase
+    variance = _variance(lever @ phase, mean, shapes)
+    after, left, evidence = _integrate(mean, variance, measured, noise)
+    gain = lever / variance[..., None]
+    moved = state.mean + gain * (after - mean)[..., None]
+    shrunk = state.covariance - gain[..., :, None] * gain[..., None, :] * (variance - left)[..., None, None]
+    logs = memory * state.log_weights + (1 - memory) * shapes.log_prior + evidence
+    logs = logs - logs.max(axis=-1, keepdims=True)
+    logs = logs - np.log(np.exp(logs).sum(axis=-1, keepdims=True))
+    return BankState(moved, shrunk, logs), LogMixture(after, left, logs)
+
+
+def _variance(of_state: Array, mean: Array, shapes: BankShapes) -> Array:
+    # A count of people scatters at least like a Poisson number: 1/count on the logarithm.
+    return np.asarray(of_state + shapes.white**2 + np.exp(-np.maximum(mean, 0.0)))
+
+
+def _integrate(mean: Array, variance: Array, measured: Array, noise: NoiseShape) -> tuple[Array, Array, Array]:
+    """Mean, variance and log evidence of y given z = exp(y) + noise and y ~ N(mean, variance)."""
+    deviation = np.sqrt(variance)
+    value, reach = measured[:, None], noise.reach.reshape(-1, 1)
+    low, high = mean - _REACH * deviation, mean + _REACH * deviation
+    # Where both have mass; if nowhere, the measurement is an outlier to this model and the prior's range must do.
+    near = np.maximum(low, np.log(np.maximum(value - reach, 1e-9)))
+    far = np.minimum(high, np.log(np.maximum(value + reach, 1e-9)))
+    apart = far <= near
+    low, high = np.where(apart, low, near), np.where(apart, high, far)
+    nodes = low[..., None] + (high - low)[..., None] * _PLACES
+    logs = noise.log_density(value[..., None] - np.exp(np.minimum(nodes, _HIGHEST)))
+    logs -= 0.5 * (nodes - mean[..., None]) ** 2 / variance[..., None]
+    top = logs.max(axis=-1, keepdims=True)
+    mass = np.exp(logs - top)
+    total = mass.sum(axis=-1)
+    after = (mass * nodes).sum(axis=-1) / total
+    left = (mass * (nodes - after[..., None]) ** 2).sum(axis=-1) / total
+    # The grid cannot see what is narrower than its cells: a cell's own variance is the floor.
+    floor = ((high - low) / NODES) ** 2 / 12
+    evidence = top[..., 0] + np.log(total * (high - low) / NODES) - 0.5 * np.log(2 * np.pi * variance)
+    return after, np.minimum(np.maximum(left, floor), variance), evidence

@@ -1,0 +1,232 @@
+"""Look seldom, believe much: the default for a person's whole series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.confidential import Counts
+from hubbub.filters import bank
+from hubbub.filters.bank import BankState
+from hubbub.filters.mixture import LogMixture
+from hubbub.filters.noise_shape import NoiseShape
+from hubbub.models.calendar import calendar_periods
+from hubbub.models.shapes import Shapes
+from hubbub.noise import ByteSource
+from hubbub.privacy import Guarantee
+from hubbub.release.purse import Purse
+from hubbub.release.releaser import Estimate, Releaser
+from hubbub.release.schedule import Candidates, numbers_of_looks, shared_plan
+from hubbub.released import Cost, Keys, Release, Tick
+
+KNOWN = 0.8
+"""Once the level is known within a factor e^0.8 the rest of the budget is planned; until then looks double in cost."""
+MEMORY = 0.98
+LEAN = 0.5
+"""How far the released point leans from the median towards the point of least relative error (1)."""
+_SHARES = np.array([0.5, 0.025, 0.975, 0.16, 0.84])
+_LEANS = np.array([LEAN, 0.0, 0.0, 0.0, 0.0])
+
+
+class Adaptive(Releaser):
+    """A bank of state-space models on the logarithm of the counts, and a schedule of looks that it plans by itself.
+
+    Nothing is tuned by hand: the models are weighed by how well they foresaw the measurements, and the next look is
+    taken when the expected error over the ticks that are left says so. A first look of a tenth of the budget finds
+    the level; where it cannot, the next looks double. For units without a horizon (events, sessions, windows) there
+    is nothing to save up: every tick is measured at the even cost and the bank decides how much to smooth.
+
+    `periods` are public rhythms in ticks; left out, they follow from the first tick's length: a week and a year for
+    days, 12 for months.
+
+    Guarantee
+        Protects: one `unit`; neighbouring streams differ in the presence of one.
+        Enforced by the caller: the unit's `max_ticks` and `max_items`, before counting.
+        Formula: a look at cost e adds discrete Laplace noise of scale max_items / e (pure) or discrete Gaussian noise
+        of variance max_items / (2 rho). The costs of a unit's `max_ticks` dearest looks add up to at most the budget.
+        When to look and what to pay is decided from released values and the calendar.
+        Not covered: when releases appear, and what side knowledge tells about several units at once.
+        Reference: Rogers, Roth, Ullman & Vadhan 2016, Thm 3.1 (adaptively chosen parameters, a bound on their sum).
+        Proof: docs/proofs/adaptive.md (proved).
+
+    >>> from hubbub.privacy import User
+    >>> adaptive = Adaptive(Keys(["flu"]), Guarantee.pure(User(horizon=52), 1))
+    >>> print(adaptive.guarantee)
+    Each person's presence changes any output's probability by at most a factor e^1 = 2.72, over all 52 ticks ...
+    >>> from hubbub.confidential import Counts
+    >>> release = adaptive.release(Counts.of(adaptive.keys, Tick(0), [1699]))
+    >>> release.cost
+    Cost(epsilon=1/10)
+    """
+
+    name: ClassVar[str] = "adaptive"
+
+    def __init__(
+        self,
+        keys: Keys,
+        guarantee: Guarantee,
+        *,
+        periods: Sequence[float] | None = None,
+        source: ByteSource | None = None,
+    ) -> None:
+        super().__init__(keys, guarantee, source=source)
+        self._pure = guarantee.kind == "pure"
+        self._plans = guarantee.unit.horizon is not None
+        self._purse = Purse(guarantee)
+        self._shapes: Shapes | None = None if periods is None else Shapes.usual(periods)
+        self._bank: BankState | None = None
+        self._clock = 0  # ticks gone by
+        self._looking = 0  # the tick of the next look; -1: never again
+        self._price = self._first_price()
+        self._doubled = 0  # how often the search has doubled; -1: the level is known
+        self._until_plan = 0  # looks to take before planning anew
+        self._gap = 1  # ticks between those looks
+
+    # ── what it costs ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def cost(self, tick: Tick) -> Cost:
+        """The price of the planned look if one is due; nothing otherwise."""
+        if not self._plans:
+            return self._account.even_cost
+        due = 0 <= self._looking <= tick.index
+        price = min(self._price, self._most())
+        if not due or price <= 0:
+            return Cost.nothing()
+        return Cost(epsilon=price) if self._pure else Cost(rho=price)
+
+    def _most(self) -> Fraction:
+        """The dearest look that the budget still allows."""
+        return max(self._purse.left, self._purse.even if self._purse.may_look_always else Fraction(0))
+
+    def _first_price(self) -> Fraction:
+        horizon = self.guarantee.unit.horizon
+        return self._purse.budget if horizon == 1 else self._purse.first
+
+    # ── the calendar, which is public ────────────────────────────────────────────────────────────────────────────
+
+    def release(self, counts: Counts) -> Release:
+        """As every releaser; the first tick's length also tells the periods."""
+        self.check(counts)
+        self._begin(counts.tick)
+        return super().release(counts)
+
+    def predict(self, tick: Tick, lost: Cost | None = None) -> Release:
+        """As every releaser; what a crash lost is taken from the purse too."""
+        self._begin(tick)
+        release = super().predict(tick, lost)
+        if lost is not None and self._plans:
+            self._purse.spend(self._account.amount(lost))
+        return release
+
+    def _begin(self, tick: Tick) -> None:
+        if self._shapes is None:
+            self._shapes = Shapes.usual(calendar_periods(tick.length))
+
+    @property
+    def _known_shapes(self) -> Shapes:
+        self._begin(Tick(0))
+        assert self._shapes is not None
+        return self._shapes
+
+    # ── estimation ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
+        state, tick = self._step(), self._clock - 1
+        noise = self._noise_shape(cost)
+        state, belief = bank.correct(state, self._known_shapes, tick, measurements.astype(np.float64), noise, MEMORY)
+        self._bank = state
+        if self._plans:
+            self._purse.spend(self._account.amount(cost))
+            self._plan(state, belief, tick)
+        return self._estimate(belief)
+
+    def _predict(self) -> Estimate:
+        state = self._step()
+        return self._estimate(bank.believe(state, self._known_shapes, self._clock - 1))
+
+    def _step(self) -> BankState:
+        shapes = self._known_shapes
+        if self._bank is None:
+            # Below max_items/epsilon no method sees anything, far above it any does: the level is thought in between.
+            full = self._scale(self._purse.budget if self._plans else self._purse.even)
+            self._bank = bank.start(shapes, len(self.keys), math.log(10 * full), 2.0)
+        if self._clock:
+            self._bank = bank.predict(self._bank, shapes)
+        self._clock += 1
+        return self._bank
+
+    def _scale(self, amount: Fraction) -> float:
+        """The noise scale (Laplace) or standard deviation (Gaussian) that an amount of budget buys."""
+        items = self.guarantee.unit.max_items
+        return float(items / amount) if self._pure else math.sqrt(items / (2 * float(amount)))
+
+    def _noise_shape(self, cost: Cost) -> NoiseShape:
+        scale = self._scale(self._account.amount(cost))
+        return NoiseShape(np.array([scale]), gaussian=not self._pure)
+
+    def _estimate(self, belief: LogMixture) -> Estimate:
+        value, low, high, below, above = belief.quantiles(_SHARES, _LEANS)
+        # Counts are whole: the interval ends at whole numbers, outwards, and so can hold zero.
+        low, high = np.floor(low), np.ceil(high)
+        return Estimate(np.clip(value, low, high), (above - below) / 2, low, high)
+
+    # ── the schedule ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _plan(self, state: BankState, belief: LogMixture, tick: int) -> None:
+        horizon = self.guarantee.unit.horizon
+        assert horizon is not None
+        ahead = horizon - 1 - tick
+        if ahead <= 0 or self._most() <= 0:
+            self._looking = -1
+            return
+        if self._doubled >= 0 and float(np.median(belief.spread())) > KNOWN and self._purse.left > 0:
+            self._doubled += 1
+            self._price = self._first_price() * 2**self._doubled
+            self._looking = tick + 1
+            return
+        first, self._doubled = self._doubled >= 0, -1
+        if self._until_plan > 0:
+            self._until_plan -= 1
+            self._looking = tick + self._gap
+            return
+        looks = numbers_of_looks(ahead, self._purse.looks_left)
+        prices = [self._purse.piece(int(n)) for n in looks]
+        if self._purse.may_look_always and ahead > self._purse.looks_left:
+            looks, prices = np.append(looks, ahead), [*prices, self._purse.even]
+        scales = np.array([self._scale(price) for price in prices])
+        chosen = shared_plan(state, self._known_shapes, ahead, Candidates(looks, scales), at_once=first)
+        self._price = self._purse.piece(chosen.looks)
+        self._looking = tick + chosen.delay
+        self._gap = max(round(ahead / (chosen.looks + 1)), 1)
+        self._until_plan = chosen.looks // 8
+
+    # ── state ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts = {
+            "clock": self._clock,
+            "looking": self._looking,
+            "price": str(self._price),
+            "doubled": self._doubled,
+            "until_plan": self._until_plan,
+            "gap": self._gap,
+            "purse": self._purse.state(),
+            "periods": None if self._shapes is None else [period.length for period in self._shapes.periods],
+        }
+        if self._bank is None:
+            return facts, {}
+        b = self._bank
+        return facts, {"mean": b.mean, "covariance": b.covariance, "log_weights": b.log_weights}
+
+    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self._clock, self._looking = facts["clock"], facts["looking"]
+        self._price, self._doubled = Fraction(facts["price"]), facts["doubled"]
+        self._until_plan, self._gap = facts["until_plan"], facts["gap"]
+        self._purse.restore(facts["purse"])
+        self._shapes = None if facts["periods"] is None else Shapes.usual(facts["periods"])
+        self._bank = BankState(arrays["mean"], arrays["covariance"], arrays["log_weights"]) if arrays else None

@@ -1,0 +1,155 @@
+"""Adaptive: what it spends, when it looks, what it survives."""
+
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hubbub.confidential import Counts
+from hubbub.errors import HorizonReached
+from hubbub.noise import simulation
+from hubbub.privacy import Event, Guarantee, Session, User, Window
+from hubbub.release import Adaptive
+from hubbub.release.purse import Purse
+from hubbub.released import Cost, Keys, Tick
+
+KEYS = Keys(["flu"])
+
+
+def stream(unit, epsilon=1, keys=KEYS, source=None, **settings):
+    return Adaptive(keys, Guarantee.pure(unit, epsilon), source=source, **settings)
+
+
+def feed(releaser, values, start=0):
+    return [releaser.release(Counts.of(releaser.keys, Tick(start + i), np.atleast_1d(v))) for i, v in enumerate(values)]
+
+
+@pytest.mark.parametrize("level", [0, 3, 40, 300, 10_000, 10**9])
+@pytest.mark.parametrize("epsilon", ["0.01", "1"])
+def test_the_whole_budget_is_spent_and_no_more(level, epsilon):
+    with simulation(1) as source:
+        adaptive = stream(User(horizon=60), epsilon, source=source)
+        releases = feed(adaptive, [level] * 60)
+    assert adaptive.spent <= Fraction(epsilon)
+    assert adaptive.spent > Fraction(epsilon) * Fraction(9, 10)
+    assert sum(r.cost.epsilon for r in releases) == adaptive.spent
+    values = np.array([[r.values, r.lower, r.upper, r.standard_errors] for r in releases])
+    assert np.isfinite(values).all()
+    assert all((r.lower <= r.values).all() and (r.values <= r.upper).all() and (r.lower >= 0).all() for r in releases)
+
+
+def test_one_tick_takes_all():
+    adaptive = stream(User(horizon=1))
+    assert feed(adaptive, [500])[0].cost == Cost(epsilon=Fraction(1))
+    with pytest.raises(HorizonReached, match="new grant"):
+        feed(adaptive, [500], start=1)
+
+
+def test_a_tight_bound_is_used_at_every_tick():
+    adaptive = stream(User(max_ticks=2, horizon=40))
+    assert {r.cost.epsilon for r in feed(adaptive, [80] * 40)} == {Fraction(1, 2)}
+    assert adaptive.spent == 1
+
+
+@pytest.mark.parametrize("unit", [Event(), Session(max_ticks=5), Window(7)])
+def test_without_a_horizon_every_tick_is_measured(unit):
+    adaptive = stream(unit)
+    releases = feed(adaptive, [80] * 30)
+    assert not any(r.is_predicted for r in releases)
+    assert adaptive.spent == 1
+
+
+def test_gaussian_noise_for_a_guarantee_with_delta():
+    with simulation(2) as source:
+        guarantee = Guarantee.approximate(User(horizon=50), 1, Fraction(1, 10**6))
+        adaptive = Adaptive(KEYS, guarantee, source=source)
+        releases = feed(adaptive, [5000] * 50)
+    assert adaptive.spent <= guarantee.budget
+    assert releases[0].cost.rho == guarantee.budget / 10
+    assert abs(releases[-1].values[0] - 5000) < 500
+
+
+def test_a_sudden_change_of_scale_is_followed():
+    with simulation(3) as source:
+        adaptive = stream(Event(), source=source)
+        releases = feed(adaptive, [100] * 30 + [100_000_000] * 20 + [100] * 20)
+    assert releases[45].values[0] == pytest.approx(1e8, rel=0.01)
+    assert releases[65].values[0] == pytest.approx(100, rel=0.2)
+
+
+def test_the_first_ticks_length_tells_the_periods():
+    start, day = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)
+    adaptive = stream(User(horizon=30))
+    adaptive.release(Counts.of(KEYS, Tick(0, start, day), [900]))
+    assert adaptive.snapshot().facts["periods"] == [7.0, 365.2425]
+    other = stream(User(horizon=30), periods=[12])
+    other.release(Counts.of(KEYS, Tick(0, start, day), [900]))
+    assert other.snapshot().facts["periods"] == [12.0]
+
+
+def test_before_anything_was_measured_it_says_so():
+    release = stream(User(horizon=30)).predict(Tick(0))
+    assert release.is_predicted
+    assert release.upper[0] / max(release.lower[0], 1) > 100
+
+
+def test_a_lost_look_is_not_spent_twice():
+    adaptive = stream(User(horizon=30))
+    lost = adaptive.cost(Tick(0))
+    adaptive.predict(Tick(0), lost)
+    feed(adaptive, [700] * 29, start=1)
+    assert adaptive.spent <= 1
+
+
+def test_many_keys_share_one_schedule():
+    keys = Keys([f"k{i}" for i in range(80)])
+    with simulation(4) as source:
+        adaptive = stream(User(horizon=40), keys=keys, source=source)
+        truth = np.geomspace(50, 50_000, 80).astype(int)
+        last = feed(adaptive, [truth] * 40)[-1]
+    assert adaptive.spent <= 1
+    assert np.median(np.abs(last.values - truth) / truth) < 0.1
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 30])
+def test_a_restored_stream_has_the_same_future(at):
+    values = np.full(60, 2000)
+    with simulation(5) as source:
+        first = stream(User(horizon=60), source=source, periods=[7])
+        feed(first, values[:at])
+        taken = first.snapshot().to_bytes()
+
+    def future(seed):
+        with simulation(seed) as source:
+            again = stream(User(horizon=60), source=source)
+            again.restore(type(first.snapshot()).from_bytes(taken))
+            if not at:
+                again = stream(User(horizon=60), source=source, periods=[7])
+            return [(r.values[0], r.cost) for r in feed(again, values[at:], start=at)]
+
+    assert future(6) == future(6)
+    with simulation(6) as source:
+        first._perturbation._source = source
+        first._perturbation._noises.clear()
+        assert [(r.values[0], r.cost) for r in feed(first, values[at:], start=at)] == future(6)
+
+
+def test_a_purse_never_promises_more_than_the_budget():
+    purse = Purse(Guarantee.pure(User(horizon=10), 1))
+    for looks in (7, 3, 3, 1):
+        purse.spend(purse.piece(looks))
+    assert purse.left == 0
+    assert purse.piece(2) == 0
+    tight = Purse(Guarantee.pure(User(max_ticks=2, horizon=10), 1))
+    tight.spend(Fraction(3, 4))
+    assert not tight.may_look_always
+    assert tight.piece(5) == 0  # more looks than one person may be charged for, and none of them even
+    assert tight.piece(1) == Fraction(1, 4)
+
+
+def test_a_gap_is_predicted_over_and_the_next_look_is_caught_up():
+    adaptive = stream(User(horizon=100))
+    feed(adaptive, [3000] * 3)
+    release = adaptive.release(Counts.of(KEYS, Tick(90), [3000]))
+    assert not release.is_predicted
