@@ -19,7 +19,7 @@ class Ba(WindowBudget):
     """BA of Kellaris, Papadopoulos, Xiao & Papadias 2014 (Alg. 2).
 
     Guarantee
-        Protects: all that one person does within any w consecutive ticks.
+        Protects: all that one person does within any w consecutive ticks (or another unit, without saving).
         Enforced by the caller: the unit's `max_items`, before counting.
         Formula: epsilon/(2w) a tick for the question; every tick has epsilon/(2w) for a publication, which one that is
         published may take over from at most w - 1 ticks before it. As many ticks after it then publish nothing.
@@ -28,6 +28,8 @@ class Ba(WindowBudget):
         Proof: docs/proofs/window.md (proved).
 
     >>> from hubbub.privacy import Window
+    >>> print(Ba(Keys(["front"]), Guarantee.pure(Window(10), 1)).guarantee)
+    Each person's activity's presence changes any output's probability by at most a factor e^1 = 2.72, ...
     >>> from hubbub.released import Tick
     >>> ba = Ba(Keys(["front"]), Guarantee.pure(Window(10), 1))
     >>> ba.cost(Tick(0)), ba.cost(Tick(4))  # four ticks of silence have been saved

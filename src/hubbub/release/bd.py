@@ -22,7 +22,7 @@ class Bd(WindowBudget):
     """BD of Kellaris, Papadopoulos, Xiao & Papadias 2014 (Alg. 1).
 
     Guarantee
-        Protects: all that one person does within any w consecutive ticks.
+        Protects: all that one person does within any w consecutive ticks (or another unit, without saving).
         Enforced by the caller: the unit's `max_items`, before counting.
         Formula: epsilon/(2w) a tick for the question; a publication costs half of epsilon/2 less what the last w - 1
         ticks' publications cost. Both add discrete Laplace noise of scale max_items / cost.
@@ -31,6 +31,8 @@ class Bd(WindowBudget):
         Proof: docs/proofs/window.md (proved).
 
     >>> from hubbub.privacy import Window
+    >>> print(Bd(Keys(["front"]), Guarantee.pure(Window(10), 1)).guarantee)
+    Each person's activity's presence changes any output's probability by at most a factor e^1 = 2.72, ...
     >>> from hubbub.released import Tick
     >>> Bd(Keys(["front"]), Guarantee.pure(Window(10), 1)).cost(Tick(0))  # 1/20 for the question, 1/4 to publish
     Cost(epsilon=3/10)

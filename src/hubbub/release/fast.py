@@ -46,10 +46,11 @@ class Fast(Releaser):
     Left open by the paper and decided here: the first value is the measurement itself, with its own variance; the
     first particles are spread evenly around it with the variance of the noise; the first T_i intervals are
     `control.first_gap`; intervals are rounded to the nearest tick; the feedback error of several keys is their mean.
+    Units without a horizon are sampled at every tick, at the even cost (the paper's chapter 4).
     At a tick without a sample the variance grows to the prior's (the paper keeps it, and is too sure after a gap).
 
     Guarantee
-        Protects: one `unit` with a horizon; neighbouring streams differ in the presence of one.
+        Protects: one `unit`; neighbouring streams differ in the presence of one.
         Enforced by the caller: the unit's `max_ticks` and `max_items`, before counting.
         Formula: discrete Laplace of scale min(samples, max_ticks) max_items / epsilon a sample (or Gaussian of variance
         min(samples, max_ticks) max_items / (2 rho)); when to sample follows from released values.
@@ -59,6 +60,8 @@ class Fast(Releaser):
 
     >>> from hubbub.privacy import User
     >>> fast = Fast(Keys(["flu"]), Guarantee.pure(User(horizon=200), 1))
+    >>> print(fast.guarantee)
+    Each person's presence changes any output's probability by at most a factor e^1 = 2.72, over all 200 ticks ...
     >>> fast.samples, fast.cost(Tick(0))
     (30, Cost(epsilon=1/30))
     """
@@ -82,11 +85,6 @@ class Fast(Releaser):
     ) -> None:
         super().__init__(keys, guarantee, source=source)
         horizon = guarantee.unit.horizon
-        if horizon is None:
-            raise InvalidParameter(
-                f"`fast` spreads its samples over a horizon, and a stream of one {guarantee.unit.noun} each has none.",
-                "Use hb.User(horizon=…), or another method.",
-            )
         for name, value, known in (
             ("filter", filter, ("kalman", "particle")),
             ("sampling", sampling, ("fixed", "pid")),
@@ -96,26 +94,40 @@ class Fast(Releaser):
         for name, number in (("process_variance", process_variance), ("noise_variance", noise_variance)):
             if number is not None and not 0 < number < math.inf:
                 raise InvalidParameter(f"`{name}` must be above 0 and finite; got {number}.")
-        share = 0.15 if filter == "kalman" else 0.25
-        self.samples = max(round(share * horizon), 1) if samples is None else whole(samples, "samples")
-        if self.samples > horizon:
-            raise InvalidParameter(
-                f"`samples` must be at most the horizon of {horizon:,} ticks; got {self.samples:,}.", f"Use {horizon}."
-            )
+        self.samples = self._number_of_samples(samples, 0.15 if filter == "kalman" else 0.25)
         self._with_particles = filter == "particle"
-        self._fixed_gap = math.ceil(horizon / self.samples) if sampling == "fixed" else None
+        self._fixed_gap = 1 if self.samples is None or horizon is None else math.ceil(horizon / self.samples)
+        if sampling == "pid" and self.samples is not None:
+            self._fixed_gap = 0
         self._process, self._given_noise = process_variance, noise_variance
         self._particles = whole(particles, "particles")
         self._control = PidSampler(control or PidSettings())
         self._seed = seed
-        self._price = guarantee.budget / min(self.samples, guarantee.unit.max_ticks)
+        most = guarantee.unit.max_ticks
+        self._price = guarantee.budget / (most if self.samples is None else min(self.samples, most))
         self._taken, self._due, self._clock = 0, 0, 0
         self._mean, self._variance = np.zeros(len(keys)), np.full(len(keys), np.inf)
         self._cloud: NDArray[np.float64] | None = None
 
+    def _number_of_samples(self, given: int | None, share: float) -> int | None:
+        horizon, noun = self.guarantee.unit.horizon, self.guarantee.unit.noun
+        if horizon is None:
+            if given is not None:
+                raise InvalidParameter(
+                    f"`samples` are spread over a horizon, and a stream that protects each {noun} has none.",
+                    "Leave it out: every tick is sampled, as in chapter 4 of the paper.",
+                )
+            return None
+        number = max(round(share * horizon), 1) if given is None else whole(given, "samples")
+        if number > horizon:
+            raise InvalidParameter(
+                f"`samples` must be at most the horizon of {horizon:,} ticks; got {number:,}.", f"Use {horizon}."
+            )
+        return number
+
     def cost(self, tick: Tick) -> Cost:
         """The price of a sample if one is due and left; nothing otherwise."""
-        if tick.index < self._due or self._taken >= self.samples:
+        if tick.index < self._due or (self.samples is not None and self._taken >= self.samples):
             return Cost.nothing()
         return Cost(epsilon=self._price) if self.guarantee.kind == "pure" else Cost(rho=self._price)
 

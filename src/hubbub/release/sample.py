@@ -25,8 +25,8 @@ class Sample(Releaser):
     """`samples` evenly spaced measurements, each held until the next. A baseline that is hard to beat.
 
     For a person's horizon the samples are spread over it; for a `Window` over any window. Events and sessions gain
-    nothing from pauses, so they are refused. How many samples are best depends on the series; the default of a tenth
-    of the ticks looks at nothing.
+    nothing from pauses, so every tick of theirs is sampled. How many samples are best depends on the series; the
+    default of a tenth of the ticks looks at nothing.
 
     Guarantee
         Protects: one `unit`; neighbouring streams differ in the presence of one.
@@ -39,6 +39,8 @@ class Sample(Releaser):
 
     >>> from hubbub.privacy import User
     >>> sample = Sample(Keys(["flu"]), Guarantee.pure(User(horizon=100), 1), samples=4)
+    >>> print(sample.guarantee)
+    Each person's presence changes any output's probability by at most a factor e^1 = 2.72, over all 100 ticks ...
     >>> from hubbub.confidential import Counts
     >>> [sample.release(Counts.of(sample.keys, Tick(t), [1699])).cost for t in (0, 1, 25)]
     [Cost(epsilon=1/4), Cost(nothing), Cost(epsilon=1/4)]
@@ -52,10 +54,12 @@ class Sample(Releaser):
         super().__init__(keys, guarantee, source=source)
         span = guarantee.unit.horizon or (guarantee.unit.max_ticks if isinstance(guarantee.unit, Window) else None)
         if span is None:
-            raise InvalidParameter(
-                f"`sample` saves budget over a horizon or a window; a {guarantee.unit.noun} has neither.",
-                "Use `lpa`: it measures every tick at the same cost.",
-            )
+            if samples is not None:
+                raise InvalidParameter(
+                    f"`samples` are spread over a horizon or a window; a {guarantee.unit.noun} has neither.",
+                    "Leave it out: every tick is sampled, at the same cost.",
+                )
+            span = samples = guarantee.unit.max_ticks
         self.samples = max(span // PRACTICAL_SHARE, 1) if samples is None else whole(samples, "samples")
         if self.samples > span:
             raise InvalidParameter(

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.errors import InvalidParameter
-from hubbub.noise import ByteSource, DiscreteLaplace
+from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace, IntegerNoise
 from hubbub.privacy import Guarantee, Window
 from hubbub.release.lpa import CONFIDENCE
 from hubbub.release.releaser import Estimate, Releaser
@@ -23,9 +22,12 @@ class WindowBudget(Releaser):
     """Half of the budget asks at every tick how far the last publication is off, half pays for publications.
 
     The question is the sum of absolute differences between the counts and the last published values: one unit in a
-    tick changes it by at most `max_items`, so it gets discrete Laplace noise of scale max_items / (epsilon/2w). If the
-    answer, per key, exceeds the error that a publication would have, the tick is published; otherwise the last
-    publication is repeated, and its price stays in the purse.
+    tick changes it by at most `max_items`, so it gets discrete Laplace noise of scale max_items / (epsilon/2w), or
+    Gaussian noise of variance max_items^2 / (2 rho/2w). If the answer, per key, exceeds the scale of the noise that a
+    publication would have, the tick is published; otherwise the last publication is repeated, and its price is saved.
+
+    What is saved can be spent later only where the unit is a `Window`. Any other unit may be present in the dear ticks
+    alone, so that a publication never costs more than its own tick's share: with them these methods have no use.
 
     `cost` is the most a tick may take; a release says what it took.
     """
@@ -35,21 +37,30 @@ class WindowBudget(Releaser):
     def __init__(self, keys: Keys, guarantee: Guarantee, *, source: ByteSource | None = None) -> None:
         super().__init__(keys, guarantee, source=source)
         unit = guarantee.unit
-        if not isinstance(unit, Window) or guarantee.kind != "pure":
-            raise InvalidParameter(
-                f"`{self.name}` protects a window of ticks with a pure epsilon.",
-                "Use Guarantee.pure(hb.Window(ticks), epsilon), or another method.",
-            )
-        self.window = unit.ticks
+        self.window = unit.max_ticks
+        self._saves = isinstance(unit, Window)
         self._question = guarantee.budget / (2 * self.window)
-        self._dissimilarity = DiscreteLaplace(unit.max_items / self._question, source=source)
+        self._dissimilarity = self._noise_of_the_question(source)
         self._published = np.zeros(len(keys), dtype=np.int64)
         self._error = np.inf
         self._reach = np.inf
 
     def cost(self, tick: Tick) -> Cost:
         """The question, and a publication if there is money for one."""
-        return Cost(epsilon=self._question + self._price(tick.index))
+        return self._as_cost(self._question + self._most(tick.index))
+
+    def _as_cost(self, amount: Fraction) -> Cost:
+        return Cost(epsilon=amount) if self.guarantee.kind == "pure" else Cost(rho=amount)
+
+    def _noise_of_the_question(self, source: ByteSource | None) -> IntegerNoise:
+        items = self.guarantee.unit.max_items
+        if self.guarantee.kind == "pure":
+            return DiscreteLaplace(items / self._question, source=source)
+        return DiscreteGaussian(Fraction(items**2) / (2 * self._question), source=source)
+
+    def _most(self, tick: int) -> Fraction:
+        price = self._price(tick)
+        return price if self._saves else min(price, self._question)
 
     def release(self, counts: Counts) -> Release:
         """Ask; publish if it is worth it. The maximum is checked before anything is drawn."""
@@ -57,25 +68,30 @@ class WindowBudget(Releaser):
         self._skip_to(counts.tick)
         spent = cost  # if anything goes wrong once drawing has begun, the whole maximum counts as spent
         try:
-            price = self._price(counts.tick.index)
+            price = self._most(counts.tick.index)
             off = int(np.abs(counts.values.reveal() - self._published).sum()) + self._dissimilarity.sample_one()
-            worth = price > 0 and off * price > len(self.keys) * self.guarantee.unit.max_items
-            measured = self._perturbation.measure(counts, Cost(epsilon=price)) if worth else None
-            spent = Cost(epsilon=self._question + (price if worth else 0))
+            worth = price > 0 and off > len(self.keys) * self._scale(price)
+            measured = self._perturbation.measure(counts, self._as_cost(price)) if worth else None
+            spent = self._as_cost(self._question + (price if worth else 0))
         finally:
             self._account.charge(counts.tick.index, spent)
             self._next = counts.tick.index + 1
         if measured is None:
             return self._publish(counts.tick, self._repeat(), None, None, spent)
         self._paid(counts.tick.index, price)
-        variance = self._perturbation.noise(Cost(epsilon=price)).variance
-        return self._publish(counts.tick, self._correct(measured, Cost(epsilon=price)), measured, variance, spent)
+        variance = self._perturbation.noise(self._as_cost(price)).variance
+        return self._publish(counts.tick, self._correct(measured, self._as_cost(price)), measured, variance, spent)
+
+    def _scale(self, price: Fraction) -> float:
+        """The error that a publication would have: its noise's scale, or standard deviation if Gaussian."""
+        items = self.guarantee.unit.max_items
+        return float(items / price) if self.guarantee.kind == "pure" else math.sqrt(items / (2 * float(price)))
 
     def predict(self, tick: Tick, lost: Cost | None = None) -> Release:
         """As every releaser; what a crash lost counts as a publication that nobody saw."""
         release = super().predict(tick, lost)
-        if lost is not None and lost.epsilon > self._question:
-            self._paid(tick.index, lost.epsilon - self._question)
+        if lost is not None and (amount := self._account.amount(lost)) > self._question:
+            self._paid(tick.index, amount - self._question)
         return release
 
     @abstractmethod

@@ -67,7 +67,7 @@ def test_fast_with_gaussian_noise_and_particles():
 @pytest.mark.parametrize(
     ("guarantee", "settings", "match"),
     [
-        (Guarantee.pure(Session(max_ticks=3), 1), {}, "horizon"),
+        (Guarantee.pure(Session(max_ticks=3), 1), {"samples": 3}, "horizon"),
         (USER, {"filter": "magic"}, "kalman, particle"),
         (USER, {"sampling": "magic"}, "fixed, pid"),
         (USER, {"samples": 101}, "at most the horizon"),
@@ -131,10 +131,16 @@ def test_after_a_gap_samples_keep_their_distance():
     assert [r.is_predicted for r in feed(sample, [7, 8, 11, 12])] == [False, True, True, False]
 
 
-@pytest.mark.parametrize(("guarantee", "samples"), [(Guarantee.pure(Event(), 1), None), (USER, 101), (USER, 0)])
+@pytest.mark.parametrize(("guarantee", "samples"), [(Guarantee.pure(Event(), 1), 1), (USER, 101), (USER, 0)])
 def test_sample_refuses(guarantee, samples):
     with pytest.raises(InvalidParameter):
         Sample(KEYS, guarantee, samples=samples)
+
+
+@pytest.mark.parametrize("method", [Fast, Sample])
+def test_sessions_are_sampled_at_every_tick(method):
+    releaser = method(KEYS, Guarantee.pure(Session(max_ticks=4), 1))
+    assert {r.cost.epsilon for r in feed(releaser, range(30))} == {Fraction(1, 4)}
 
 
 # ── BD and BA ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,10 +193,15 @@ def test_a_failure_while_drawing_counts_as_spent(method, monkeypatch):
 
 
 @pytest.mark.parametrize("method", [Bd, Ba])
-@pytest.mark.parametrize("guarantee", [USER, Guarantee.zcdp(Window(3), 1)])
-def test_window_methods_refuse_other_units(method, guarantee):
-    with pytest.raises(InvalidParameter, match="window"):
-        method(KEYS, guarantee)
+@pytest.mark.parametrize("guarantee", [USER, Guarantee.zcdp(Session(max_ticks=5), "1/2")])
+def test_units_that_are_no_windows_cannot_save(method, guarantee):
+    releaser = method(KEYS, guarantee)
+    share = guarantee.budget / guarantee.unit.max_ticks
+    for tick in range(20):
+        cost = releaser.cost(Tick(tick))
+        assert (cost.epsilon or cost.rho) <= share
+        releaser.release(counts(tick, (10**6 * (tick % 2), 50)))
+    assert releaser.spent <= guarantee.budget
 
 
 def test_ba_is_silent_after_it_absorbed():
