@@ -62,7 +62,8 @@ class NewsSite:
         # The site is already busy when we look at it first.
         self._session = self._new_sessions(round(visitors * self._cycle()))
         self._section = self._random.choice(len(SECTIONS), size=len(self._session), p=self._popularity)
-        self._fresh = np.ones(len(self._session), dtype=bool)
+        # … and most of its visitors are in the middle of a page, so they are first seen when they move on.
+        self._fresh = self._random.random(len(self._session)) < self._move
 
     @property
     def present(self) -> int:
