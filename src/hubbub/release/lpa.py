@@ -44,14 +44,18 @@ class Lpa(Releaser):
     def __init__(self, keys: Keys, guarantee: Guarantee, *, source: ByteSource | None = None) -> None:
         super().__init__(keys, guarantee, source=source)
         self._last = np.zeros(len(keys))
+        self._priced, self._reach, self._error = Cost.nothing(), 0.0, 0.0
 
     def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        noise = self._perturbation.noise(cost)
-        reach = float(noise.quantile((1 + CONFIDENCE) / 2))
+        if cost != self._priced:  # the same at every tick, for nearly every stream
+            noise = self._perturbation.noise(cost)
+            self._priced, self._error = cost, math.sqrt(noise.variance)
+            self._reach = float(noise.quantile((1 + CONFIDENCE) / 2))
+        reach = self._reach
         raw = measurements.astype(np.float64)
         # Counts are never negative: cutting both value and interval at zero can only bring them closer to the truth.
         self._last = np.maximum(raw, 0.0)
-        error = np.full(len(self.keys), math.sqrt(noise.variance))
+        error = np.full(len(self.keys), self._error)
         return Estimate(self._last.copy(), error, np.maximum(raw - reach, 0.0), np.maximum(raw + reach, 0.0))
 
     def _predict(self) -> Estimate:
