@@ -81,6 +81,8 @@ def predict(
     """One step in time; a tick without a measurement is this and nothing else. `extra` is known inflow of this tick."""
     people = np.maximum(state.level, 0.0)
     inflow = links.matrix @ people
+    response = links.matrix @ state.response
+    response += arrivals
     inflow += state.scale * (arrivals if extra is None else arrivals + extra)
     np.maximum(inflow, 0.0, out=inflow)
     # diag(M x + a) - M diag(x) M' and M P M' both need the squares of M, so one product does for both.
@@ -90,8 +92,6 @@ def predict(
     np.maximum(base, habits.least_variance, out=base)
     chance = np.clip(habits.premium * (base / noise_scale**2) ** 0.75, _LEAST, _MOST)
     moves = np.maximum(people, 1.0) ** 2
-    response = links.matrix @ state.response
-    response += arrivals
 
     calm, where, weights, others = state.calm, state.where, state.weights, state.others
     step = _Step(links.own, state.level, state.variance, inflow, base, habits.memory)
@@ -153,9 +153,9 @@ def correct(state: AdaptiveState, measured: Array, noise: Noise, habits: Habits)
             scale=state.scale + shift, scale_variance=kept,
         )
     )  # fmt: skip
-    belief = believe(after.level, before, prior, where, weights, measured, noise, response, shift, kept)
+    belief = believe(after.level, before, calm, prior, where, weights, measured, noise, response, shift, kept)
     if len(measured) > habits.watched and len(where):
-        keep = weights[0] < 1.0 - 0.5 * habits.reason
+        keep = weights[0] < 1.0 - habits.reason
         after = replace(after, where=where[keep], weights=weights[:, keep], others=others.at(keep))
     return after, belief
 

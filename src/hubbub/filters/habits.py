@@ -36,4 +36,4 @@ class Habits:
     scale_drift: float = 0.005
     scale_memory: float = 0.995
     watched: int = 2048
-    reason: float = 0.03
+    reason: float = 0.05

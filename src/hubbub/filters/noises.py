@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 from hubbub.filters.observation import Observation, observe_gaussian, observe_laplace
 
 Array = NDArray[np.float64]
+_HALVINGS = 16
 
 
 class Noise(Protocol):
@@ -27,18 +29,20 @@ class Noise(Protocol):
 
     def observe(self, mean: Array, variance: Array, measured: Array) -> Observation: ...
 
-    def chance_below(self, mean: Array, variance: Array, measured: Array, point: Array) -> Array:
-        """P(x <= point), given z."""
+    def quantiles(self, mean: Array, variance: Array, measured: Array, chances: Sequence[float]) -> list[Array]:
+        """For each chance the point with P(x <= point) = chance, given z."""
 
-    def quantile(self, mean: Array, variance: Array, measured: Array, chance: float) -> Array:
-        """The point with P(x <= point) = chance, given z."""
+    def mixed_quantiles(
+        self, weights: Array, mean: Array, variance: Array, measured: Array, chances: Sequence[float]
+    ) -> list[Array]:
+        """The same for a mixture of beliefs over the first axis."""
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianNoise:
     """Normal noise: the belief stays Gaussian.
 
-    >>> GaussianNoise(4.0).quantile(np.array([0.0]), np.array([4.0]), np.array([2.0]), 0.5).tolist()
+    >>> GaussianNoise(4.0).quantiles(np.array([0.0]), np.array([4.0]), np.array([2.0]), [0.5])[0].tolist()
     [1.0]
     """
 
@@ -55,22 +59,28 @@ class GaussianNoise:
         gain = variance / (variance + self.variance)
         return mean + gain * (measured - mean), np.sqrt(gain * self.variance)
 
-    def chance_below(self, mean: Array, variance: Array, measured: Array, point: Array) -> Array:
+    def quantiles(self, mean: Array, variance: Array, measured: Array, chances: Sequence[float]) -> list[Array]:
         centre, deviation = self._after(mean, variance, measured)
-        below: Array = ndtr((point - centre) / deviation)
-        return below
+        return [centre + deviation * ndtri(chance) for chance in chances]
 
-    def quantile(self, mean: Array, variance: Array, measured: Array, chance: float) -> Array:
+    def mixed_quantiles(
+        self, weights: Array, mean: Array, variance: Array, measured: Array, chances: Sequence[float]
+    ) -> list[Array]:
         centre, deviation = self._after(mean, variance, measured)
-        point: Array = centre + deviation * ndtri(chance)
-        return point
+
+        def below(point: Array) -> Array:
+            chance: Array = (weights * ndtr((point - centre) / deviation)).sum(0)
+            return chance
+
+        each = self.quantiles(mean, variance, measured, chances)
+        return [_halve(below, points, chance) for points, chance in zip(each, chances, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class LaplaceNoise:
     """Laplace noise: the belief becomes two halves of Gaussians, joined at z (see `observe_laplace`).
 
-    >>> flat = LaplaceNoise(1.0).quantile(np.array([0.0]), np.array([900.0]), np.array([2.0]), 0.975)
+    >>> flat = LaplaceNoise(1.0).quantiles(np.array([0.0]), np.array([900.0]), np.array([2.0]), [0.975])[0]
     >>> flat.round(1).tolist()  # a flat prior leaves the Laplace quantile ln 20 = 3.0 around z
     [5.0]
     """
@@ -95,16 +105,42 @@ class LaplaceNoise:
         both = np.logaddexp(below, above)
         return deviation, ratio, half - lean - both, half + lean - both, below - both
 
-    def chance_below(self, mean: Array, variance: Array, measured: Array, point: Array) -> Array:
-        deviation, ratio, lower, upper, _ = self._halves(mean, variance, measured)
-        unit = (point - mean) / deviation
-        under: Array = np.exp(np.minimum(lower + log_ndtr(unit - ratio), 0.0))
-        over: Array = -np.expm1(np.minimum(upper + log_ndtr(-unit - ratio), 0.0))
-        return np.where(point <= measured, under, over)
+    def quantiles(self, mean: Array, variance: Array, measured: Array, chances: Sequence[float]) -> list[Array]:
+        return self._points(mean, measured, self._halves(mean, variance, measured), chances)
 
-    def quantile(self, mean: Array, variance: Array, measured: Array, chance: float) -> Array:
-        deviation, ratio, lower, upper, below = self._halves(mean, variance, measured)
-        log_chance, log_rest = math.log(chance), math.log1p(-chance)
-        under = mean + deviation * (ratio + ndtri_exp(np.minimum(log_chance - lower, 0.0)))
-        over = mean - deviation * (ratio + ndtri_exp(np.minimum(log_rest - upper, 0.0)))
-        return np.where(log_chance <= below, np.minimum(under, measured), np.maximum(over, measured))
+    def _points(self, mean: Array, measured: Array, halves: tuple[Array, ...], chances: Sequence[float]) -> list[Array]:
+        deviation, ratio, lower, upper, below = halves
+        points = []
+        for chance in chances:
+            log_chance, log_rest = math.log(chance), math.log1p(-chance)
+            under = mean + deviation * (ratio + ndtri_exp(np.minimum(log_chance - lower, 0.0)))
+            over = mean - deviation * (ratio + ndtri_exp(np.minimum(log_rest - upper, 0.0)))
+            points.append(np.where(log_chance <= below, np.minimum(under, measured), np.maximum(over, measured)))
+        return points
+
+    def mixed_quantiles(
+        self, weights: Array, mean: Array, variance: Array, measured: Array, chances: Sequence[float]
+    ) -> list[Array]:
+        halves = self._halves(mean, variance, measured)
+        deviation, ratio, lower, upper, _ = halves
+
+        def below(point: Array) -> Array:
+            unit = (point - mean) / deviation
+            side = point <= measured
+            part = np.exp(np.minimum(np.where(side, lower, upper) + log_ndtr(np.where(side, unit, -unit) - ratio), 0.0))
+            chance: Array = (weights * np.where(side, part, 1.0 - part)).sum(0)
+            return chance
+
+        each = self._points(mean, measured, halves, chances)
+        return [_halve(below, points, chance) for points, chance in zip(each, chances, strict=True)]
+
+
+def _halve(below: Callable[[Array], Array], points: Array, chance: float) -> Array:
+    """A quantile of a mixture, by halving between the least and the largest quantile of its parts."""
+    low, high = points.min(0), points.max(0)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        short = below(middle) < chance
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    result: Array = 0.5 * (low + high)
+    return result

@@ -21,8 +21,8 @@ from hubbub.release.releaser import Estimate, Releaser
 from hubbub.release.ukf import nothing_known, told
 from hubbub.released import Cost, Keys
 
-_ALONE = Habits(memory=0.8, churn=1.0, calm=0.02, following=0.2)
-"""Without a model: counts of people who come and go by themselves vary as their own number, and trends fade."""
+_ALONE = Habits(memory=0.8, churn=0.4, calm=0.005, following=0.2)
+"""Without a model: counts of people who come and go vary with their own number, and trends fade."""
 _PARTS = ("level", "drift", "level_variance", "covariance", "drift_variance")
 
 
