@@ -76,7 +76,9 @@ class Database:
         except sa.exc.DBAPIError as error:
             raise unavailable(error.orig or error, self.where) from error
         except sa.exc.TimeoutError as error:
-            raise unavailable(error, self.where) from error
+            raise StoreUnavailable(
+                f"All connections to the store {self.where} are in use.", "Use fewer threads at once, or wait longer."
+            ) from error
 
     def close(self) -> None:
         self._engine.dispose(close=os.getpid() == self._pid)
@@ -88,7 +90,7 @@ class Database:
         if self._read_only:
             quoted = Path(path).absolute().as_uri()
             url = sa.make_url(f"sqlite:///{quoted}?mode=ro&uri=true")
-        engine = sa.create_engine(url, connect_args={"timeout": self._patience})
+        engine = sa.create_engine(url, pool_timeout=self._patience, connect_args={"timeout": self._patience})
 
         @sa.event.listens_for(engine, "connect")
         def prepare(connection: Any, record: Any) -> None:  # noqa: ARG001
@@ -113,7 +115,12 @@ class Database:
         except ImportError:
             raise MissingExtra.of("psycopg", "postgres") from None
         arguments = {"connect_timeout": max(2, int(self._patience))}
-        engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, connect_args=arguments)
+        engine = sa.create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            pool_pre_ping=True,  # a server that was started anew is noticed before anything is begun on it
+            pool_timeout=self._patience,
+            connect_args=arguments,
+        )
 
         @sa.event.listens_for(engine, "connect")
         def prepare(connection: Any, record: Any) -> None:  # noqa: ARG001

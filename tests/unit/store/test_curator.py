@@ -24,6 +24,7 @@ from hubbub.privacy import Account, Guarantee, User
 from hubbub.release import Lpa
 from hubbub.released import Cost, Keys, Release, Tick
 from hubbub.store import Store, faults, owner
+from hubbub.store.ledger import Moved
 
 Make = Callable[[], Lpa]
 MakeCounts = Callable[..., Counts]
@@ -457,6 +458,20 @@ def test_the_ledger_by_itself_refuses_too(store: Store, lpa: Make, counts: MakeC
     with pytest.raises(BudgetExceeded):
         ledger.reserve(after, account, dear[1:], "", "test")
     assert states(store) == [(0, "settled"), (1, "reserved")]
+
+
+def test_only_one_of_two_that_recover_gives_a_tick_its_outcome(store: Store, lpa: Make, counts: MakeCounts) -> None:
+    curator = store.curate("site", lpa())
+    break_at("draw:done")
+    with pytest.raises(Broken):
+        curator.release(counts(0))
+    ledger = store.ledger("site")
+    seen = ledger.position()  # what a second one saw before the first had done it
+    curator.release(counts(1))
+    with pytest.raises(Moved):
+        ledger.lose(seen, Account(curator.guarantee), lambda: pytest.fail("must not be predicted"))
+    curator.close()
+    assert states(store) == [(0, "lost"), (1, "settled")]
 
 
 def test_fault_points_are_all_passed(store: Store, lpa: Make, counts: MakeCounts) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,16 @@ def test_each_trouble_has_words(error: dict[str, Any], words: str) -> None:
     assert said.hint
 
 
+def test_more_threads_than_connections(path: Path) -> None:
+    with Store.open(path, patience=0.1) as store, ExitStack() as held:
+        for _ in range(15):
+            held.enter_context(store.database.read())
+        with pytest.raises(StoreUnavailable, match="in use"):
+            store.streams()
+        held.close()
+        assert store.streams() == []
+
+
 class TestOwners:
     def test_of_this_process(self) -> None:
         one = owner.new_owner()
@@ -266,11 +277,17 @@ class TestOwners:
         assert not owner.is_gone("elsewhere:1:2:3")
 
     def test_without_proc(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fails(*_: object) -> None:
+            raise PermissionError
+
         monkeypatch.setattr(owner, "_read", lambda _: "")
         owner._host.cache_clear()
         try:
             assert owner._began(os.getpid()) == "?"
             assert owner._began(2**22 + 1) == ""
+            monkeypatch.setattr(owner.os, "readlink", fails)
             assert not owner.is_gone(owner.new_owner())
+            monkeypatch.setattr(owner.os, "kill", fails)
+            assert owner._began(1) == "?"  # it is there, but belongs to somebody else
         finally:
             owner._host.cache_clear()

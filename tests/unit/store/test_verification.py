@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,18 @@ def reseal(store: Store, tick: int, settled: str, all_that_follow: bool) -> None
         before = seal
         if not all_that_follow:
             break
+
+
+def test_a_debit_hashed_anew_breaks_the_next_one(ledger: Store) -> None:
+    old = list(ledger.debits("site"))[2]
+    new = replace(old, epsilon="1/5")
+    with ledger.database.write() as connection:
+        connection.execute(
+            sa.text("UPDATE debits SET epsilon = :epsilon, hash = :hash WHERE tick = 2"),
+            {"epsilon": "1/5", "hash": chain.debit_hash(new)},
+        )
+    faults = ledger.verify("site").faults
+    assert (3, "it does not follow the line before it") in [(fault.tick, fault.what) for fault in faults]
 
 
 def test_what_was_never_right_is_found_too(store: Store, lpa: Make, counts: MakeCounts) -> None:
