@@ -35,11 +35,12 @@ def main() -> list[dict[str, object]]:
         for _ in range(3):  # in turns, so that a noisy machine hits both
             peers.append(seconds(lambda: bare(path)))
             ours.append(seconds(lambda: engine(path)))
-    peer, mine = min(peers), min(ours)
+    (peer, peer_work), (mine, work) = map(best, (peers, ours))
     size = megabytes_of_sessions(1_000_000)
     return [
         row("combined log to counts", LINES / mine, "events/s", "the goal", LINES / mine / 500_000, ">= 500,000", 1.0),
         row("combined log to counts, time", mine, "s", f"bare Polars, {peer:.2f} s", mine / peer, "<= 3 x", 3.0),
+        row("the same, processor time", work, "s", f"bare Polars, {peer_work:.2f} s", work / peer_work, "<= 3 x", 3.0),
         row("state of 1,000,000 open sessions", size, "MB", "the goal", size / 1000, "<= 1 GB", 1.0),
     ]
 
@@ -118,10 +119,15 @@ def resident() -> float:
     return pages * 4096 / 1e6
 
 
-def seconds(work: Callable[[], int]) -> float:
-    start = time.perf_counter()
+def seconds(work: Callable[[], int]) -> tuple[float, float]:
+    """By the clock, and of all processors together: the second tells more on a machine that others use too."""
+    start, busy = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - busy
+
+
+def best(runs: list[tuple[float, float]]) -> tuple[float, float]:
+    return min(clock for clock, _ in runs), min(busy for _, busy in runs)
 
 
 if __name__ == "__main__":
