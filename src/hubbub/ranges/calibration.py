@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hubbub.errors import InvalidParameter
 from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
 from hubbub.privacy import Account, Guarantee
@@ -112,9 +115,26 @@ class Calibration:
             self._noises[parameter] = kind(parameter, source=self._source)
         return self._noises[parameter]
 
+    def error(self, strategy: Strategy, uses: NDArray[np.float64]) -> float:
+        """The expected squared error of a published range that uses level j `uses[j]` times, for choosing.
+
+        As it will be published: whole-number Laplace noise has less variance than the real-valued one, and trees with
+        fractions are rounded at both ends.
+        """
+        variances = self.unit_variance(strategy)
+        if self.pure:
+            variances = tuple(_laplace_variance(math.sqrt(variance / 2)) for variance in variances)
+        return float(uses @ np.array(variances)) + strategy.rounding(1, 2)
+
     def unit_variance(self, strategy: Strategy) -> tuple[float, ...]:
-        """What `variances` would be in the limit of wide noise; for choosing, where only ratios matter."""
+        """The variances of real-valued noise of the same parameters: the papers' figures."""
         power = 2 if self.pure else 1
         parameters = [float(parameter) for parameter in self.parameters(strategy)]
         unit = 4.0**strategy.fraction_bits if isinstance(strategy, Toeplitz) else 1.0
         return tuple((2 if self.pure else 1) * parameter**power / unit for parameter in parameters)
+
+
+def _laplace_variance(scale: float) -> float:
+    """Of the discrete Laplace distribution."""
+    rate = 1 / scale
+    return 2 * math.exp(-rate) / math.expm1(-rate) ** 2 if rate < 700 else 0.0

@@ -64,7 +64,7 @@ class BestHeight(Chooser):
         strategy: Strategy = tree
         if self._optimised:
             strategy = optimised(tree, uses, self._calibration)
-        return float(uses @ self._calibration.unit_variance(strategy)), strategy
+        return float(uses @ self._calibration.unit_variance(strategy)), strategy  # as the paper reckons
 
 
 class BestOfAll(Chooser):
@@ -90,16 +90,17 @@ class BestOfAll(Chooser):
             errors = np.cbrt(uses).sum(axis=1) ** 3
         else:
             errors = np.sqrt(uses * self._weights).sum(axis=1) ** 2
-        # Shares are rounded to a grid: let the best few say what they really give.
-        finalists = np.argsort(errors, kind="stable")[: self.FINALISTS]
-        best = [self._at(int(i), uses[i]) for i in finalists]
+        # Shares are rounded to a grid, and noise to whole numbers: let the best few say what they really give. No tree
+        # at all (the first) is always heard: it gains most from whole-number noise.
+        finalists = dict.fromkeys([0, *np.argsort(errors, kind="stable")[: self.FINALISTS].tolist()])
+        best = [self._at(i, uses[i]) for i in finalists]
         return min(best, key=lambda pair: pair[0])[1]
 
     def _at(self, i: int, uses: np.typing.NDArray[np.float64]) -> tuple[float, Strategy]:
         plain = self._catalogue.strategies[i]
         own = uses[: len(plain.shares)]
         strategy = optimised(plain, own, self._calibration)
-        return float(own @ self._calibration.unit_variance(strategy)), strategy
+        return self._calibration.error(strategy, own), strategy
 
 
 def optimised(strategy: Strategy, uses: np.typing.NDArray[np.float64], calibration: Calibration) -> Strategy:
@@ -154,6 +155,6 @@ def _tree(method: str, window: int, calibration: Calibration, workload: QueryHis
 
     def error(tree: Strategy) -> float:
         uses = workload.shares @ tree.mean_uses(workload.grid)
-        return float(uses @ calibration.unit_variance(tree))
+        return calibration.error(tree, uses)
 
     return min(fitting, key=error)

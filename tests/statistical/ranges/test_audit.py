@@ -1,8 +1,8 @@
 """The audit on range streams that differ in one event and in one session.
 
 Error rate: each audit has a confidence of 1 - 1e-8, so an honest mechanism is refused with a chance of at most 1e-8;
-fewer than twenty stay below 1e-6. Controls: a stream calibrated for events and promised for sessions of two ticks (twice
-the epsilon), and one whose noise was drawn at a third of the scale, must be found out.
+fewer than twenty stay below 1e-6. Controls: a stream calibrated for events and promised for sessions of two ticks
+(twice the epsilon), and one whose noise was drawn at a third of the scale, must be found out.
 """
 
 import pytest

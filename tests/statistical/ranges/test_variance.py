@@ -3,8 +3,8 @@
 Error rate: at most 1e-6 for this file. Each comparison takes N = 420,000 independent copies (as keys). The sample
 variance of a noise with kurtosis k has a relative standard error of sqrt((k - 1)/N): at most sqrt(5/N) = 0.345 % (a
 single Laplace has k = 6, sums less). There are fewer than 50 comparisons; two-sided at 1e-8 each is 5.73 standard
-errors, 1.98 %: so "within 2 %" can be asked, and fails by chance in fewer than one of a million runs. Coverage: the share
-of N copies outside a 95 % interval has a standard error of 0.034 %; 5.73 of them are 0.2 %.
+errors, 1.98 %: so "within 2 %" can be asked, and fails by chance in fewer than one of a million runs. Coverage: the
+share of N copies outside a 95 % interval has a standard error of 0.034 %; 5.73 of them are 0.2 %.
 """
 
 from fractions import Fraction
