@@ -34,6 +34,8 @@ class Account:
         self._budget = guarantee.budget
         self._composition = guarantee.unit.composition()
         self._last = -1
+        self._pure = guarantee.kind == "pure"
+        self._horizon = guarantee.unit.horizon
 
     @property
     def spent(self) -> Fraction:
@@ -52,7 +54,7 @@ class Account:
 
     def amount(self, cost: Cost) -> Fraction:
         """`cost` in this account's currency."""
-        if self.guarantee.kind == "pure":
+        if self._pure:
             if cost.rho:
                 raise InvalidParameter(
                     "A cost in rho (Gaussian noise) cannot be charged to a pure guarantee.",
@@ -63,13 +65,12 @@ class Account:
 
     def charge(self, tick: int, cost: Cost) -> None:
         """Add `cost` at `tick`, or refuse and change nothing."""
-        self.check(tick, cost)
-        self._composition.add(tick, self.amount(cost))
+        self._composition.add(tick, self.check(tick, cost))
         self._last = tick
 
-    def check(self, tick: int, cost: Cost) -> None:
-        """Raise what `charge` would raise."""
-        amount, horizon = self.amount(cost), self.guarantee.unit.horizon
+    def check(self, tick: int, cost: Cost) -> Fraction:
+        """Raise what `charge` would raise; otherwise what it would charge."""
+        amount, horizon = self.amount(cost), self._horizon
         if tick <= self._last:
             raise InvalidParameter(f"Tick {tick} was charged already or lies before tick {self._last}.")
         if horizon is not None and tick >= horizon:
@@ -83,6 +84,7 @@ class Account:
                 f"a {self.guarantee.unit.noun} may already have been charged {self.spent}.",
                 "Nothing was spent. Release with a smaller cost, or let the tick be predicted.",
             )
+        return amount
 
     def state(self) -> dict[str, Any]:
         return {"last": self._last, "composition": self._composition.state()}

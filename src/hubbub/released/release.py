@@ -45,11 +45,12 @@ class Release:
     cost: Cost = field(default_factory=Cost.nothing)
 
     def __post_init__(self) -> None:
+        shape = (len(self.keys),)
         for name in ("values", "standard_errors", "lower", "upper", "measurements"):
             array = getattr(self, name)
             if array is None:
                 continue
-            if array.shape != (len(self.keys),):
+            if array.shape != shape:
                 raise InvalidParameter(f"A release's `{name}` must have one entry a key; got shape {array.shape}.")
             array.flags.writeable = False
         if (self.measurements is None) != (self.noise_variance is None):
