@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Confidential, Counts
-from hubbub.errors import InvalidCounts, InvalidParameter, TickOutOfOrder, UnknownKey
+from hubbub.errors import (
+    GuaranteeChanged,
+    InvalidCounts,
+    InvalidParameter,
+    SchemaMismatch,
+    TickOutOfOrder,
+    UnknownKey,
+)
 from hubbub.exact import whole
 from hubbub.noise import ByteSource
 from hubbub.privacy import Account, Guarantee
@@ -33,7 +43,8 @@ MOST_MISSING = 1_000_000
 LARGEST_WINDOW = 2**30
 _SEGMENTS = 32
 _SHORTEST = 64
-_STEPS = 64
+_STEPS = 1024
+_SLOW_STEPS = 64
 _KEPT = 256
 
 
@@ -211,6 +222,7 @@ class RangeStream:
     def snapshot(self) -> Snapshot:
         """What is needed to go on. It holds neither noise nor counts, so it is public: see docs/proofs/ranges.md."""
         facts = {
+            **self._identity(),
             "next": self._next,
             "account": self._account.state(),
             "pure": self.guarantee.kind == "pure",
@@ -222,7 +234,16 @@ class RangeStream:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go on after `snapshot` with a new segment; `recall` the stored releases to ask about earlier ticks."""
-        facts = snapshot.expect(self.name, self.state_version).facts
+        facts, identity = snapshot.expect(self.name, self.state_version).facts, self._identity()
+        if facts["keys"] != identity["keys"]:
+            raise SchemaMismatch(
+                "The stored state belongs to a stream with other keys.", "Keys are fixed when a stream is made."
+            )
+        if facts["guarantee"] != identity["guarantee"]:
+            raise GuaranteeChanged(
+                "The stored state belongs to a stream with another guarantee: what was spent would be counted wrongly.",
+                "Go on with the guarantee it was made with, or start a new stream.",
+            )
         if facts["window"] != self._window.window:
             raise InvalidParameter(
                 f"The stored stream has a window of {facts['window']:,} ticks, this one {self._window.window:,}.",
@@ -269,6 +290,14 @@ class RangeStream:
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _identity(self) -> dict[str, Any]:
+        """What a snapshot must agree on: the keys (as a digest, there may be millions) and the guarantee."""
+        return {"keys": self._digest, "guarantee": self.guarantee.to_dict()}
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(json.dumps(self.keys.names).encode()).hexdigest()
+
     def _begin(self, start: int) -> None:
         """Choose a strategy and begin a segment of one tree or several."""
         strategy = self._chooser.choose(self.history)
@@ -284,7 +313,8 @@ class RangeStream:
         """How wrong the tick just measured is, from a short list made ahead."""
         if not self._steps:
             strategy, done = self._segment.strategy, self._segment.measured
-            variances = strategy.step_uses(done - 1, _STEPS) @ np.array(self._segment.variances)
+            ahead = _STEPS if strategy.for_pure else _SLOW_STEPS
+            variances = strategy.step_uses(done - 1, ahead) @ np.array(self._segment.variances)
             variances += strategy.rounding(1, 2)
             if done == 1:
                 variances[0] += strategy.rounding(0, 1) - strategy.rounding(1, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +22,7 @@ WIDEST = 64
 """Children of a node. Their noises are held in memory, so this bounds the state to 64 numbers a level and key."""
 
 _OFFSETS = 512
+_KEPT = 4096
 
 
 @dataclass(frozen=True)
@@ -118,11 +120,29 @@ class Tree(Strategy):
         tree_b, b = divmod(b, self.size)
         if tree_a == tree_b:
             return self._within(a, b)
-        uses = self._tail(a)
+        uses = self._remembered(self._tails, a, self._tail)
         if b:
-            uses = list(map(operator.add, uses, self._head(b)))
+            uses = list(map(operator.add, uses, self._remembered(self._heads, b, self._head)))
         whole_trees = tree_b - tree_a - 1
         return [u + whole_trees * f for u, f in zip(uses, self._full, strict=True)] if whole_trees else uses
+
+    @cached_property
+    def _heads(self) -> dict[int, list[float]]:
+        return {}
+
+    @cached_property
+    def _tails(self) -> dict[int, list[float]]:
+        return {}
+
+    @staticmethod
+    def _remembered(known: dict[int, list[float]], p: int, make: Callable[[int], list[float]]) -> list[float]:
+        """Queries meet the same few places of a tree over and over."""
+        found = known.get(p)
+        if found is None:
+            if len(known) >= _KEPT:
+                known.clear()
+            found = known[p] = make(p)
+        return found
 
     @cached_property
     def _full(self) -> list[float]:

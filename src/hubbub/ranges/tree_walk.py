@@ -12,6 +12,9 @@ from hubbub.noise import IntegerNoise
 from hubbub.ranges.tree import Tree
 from hubbub.ranges.walk import MOST, NoiseWalk
 
+LARGEST_BLOCK = 256
+"""Rows of noise that are made at once for two small levels together."""
+
 
 class TreeWalk(NoiseWalk):
     """Walks down the tree one lowest parent at a time; errors are whole multiples of 1/denominator, so all is exact.
@@ -29,7 +32,10 @@ class TreeWalk(NoiseWalk):
         self._rest = np.zeros(keys, dtype=np.int64)  # what rounding has left over, in units
 
     def _next_block(self) -> NDArray[np.int64]:
-        return self._rounded(self._children(len(self._arity) - 1))
+        last = len(self._arity) - 1
+        if last and self._arity[-1] * self._arity[-2] <= LARGEST_BLOCK and not len(self._open[last]):
+            return self._rounded(self._expanded(self._children(last - 1), last))
+        return self._rounded(self._children(last))
 
     def _rounded(self, errors: NDArray[np.int64]) -> NDArray[np.int64]:
         """Increments of floor(N + 1/2), which moves with every whole shift of N."""
@@ -40,13 +46,7 @@ class TreeWalk(NoiseWalk):
 
     def _children(self, level: int) -> NDArray[np.int64]:
         """The errors of all children of the next node of `level`."""
-        parent = self._next_error(level)
-        k = self._arity[level]
-        common, changes = self._weights[level]
-        own = self._draw(level + 1, k) * self._unit
-        gap = (parent - own.sum(axis=0)) // common
-        errors: NDArray[np.int64] = own + changes * gap
-        return errors
+        return self._expanded(self._next_error(level)[None, :], level)
 
     def _next_error(self, level: int) -> NDArray[np.int64]:
         """The error of the next node of `level` over its whole span."""
@@ -70,12 +70,18 @@ class TreeWalk(NoiseWalk):
 
     def _trees(self, count: int) -> NDArray[np.int64]:
         errors = self._draw(0, count) * self._unit
-        for level, k in enumerate(self._arity):
-            common, changes = self._weights[level]
-            own = self._draw(level + 1, len(errors) * k).reshape(len(errors), k, self._keys) * self._unit
-            gap = (errors - own.sum(axis=1)) // common
-            errors = (own + changes * gap[:, None, :]).reshape(-1, self._keys)
+        for level in range(len(self._arity)):
+            errors = self._expanded(errors, level)
         return self._rounded(errors)
+
+    def _expanded(self, errors: NDArray[np.int64], level: int) -> NDArray[np.int64]:
+        """The errors of all children of nodes of `level`, given those of the nodes."""
+        common, changes = self._weights[level]
+        k = self._arity[level]
+        own = self._draw(level + 1, len(errors) * k).reshape(len(errors), k, self._keys) * self._unit
+        gap = (errors - own.sum(axis=1)) // common
+        below: NDArray[np.int64] = own + changes * gap[:, None, :]
+        return below.reshape(-1, self._keys)
 
     def memory(self) -> int:
         return super().memory() + sum(len(held) for held in self._open) + 1

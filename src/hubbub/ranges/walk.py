@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.errors import ConfidentialLeak
 from hubbub.noise import IntegerNoise
 
 CHUNK = 64
@@ -31,6 +33,12 @@ class Walk(ABC):
 
     def _draw(self, level: int, rows: int) -> NDArray[np.int64]:
         return self._noises[level].sample(rows * self._keys).reshape(rows, self._keys)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise ConfidentialLeak(
+            "The noise of an open segment was about to be pickled: with what was published it gives the counts.",
+            "Store `snapshot()`, which holds no noise.",
+        )
 
     @abstractmethod
     def measure(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """A range stream: order, charges, gaps, restarts, queries that cannot be answered, and what its snapshot holds."""
 
 import json
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from hubbub.confidential import Confidential, Counts
 from hubbub.errors import (
     BudgetExceeded,
+    ConfidentialLeak,
+    GuaranteeChanged,
     HorizonReached,
     InvalidCounts,
     InvalidParameter,
@@ -282,6 +285,13 @@ def test_a_snapshot_is_the_same_whatever_the_counts_and_the_noise(method, guaran
     assert len(taken) == 1, "noise or counts have found a way into the snapshot"
 
 
+def test_an_open_segment_cannot_be_pickled():
+    made = stream()
+    run(made, 3)
+    with pytest.raises(ConfidentialLeak, match="open segment"):
+        pickle.dumps(made)
+
+
 def test_what_the_walk_holds_is_secret_and_would_have_shown():
     """The control of the test above: a snapshot that held the noise would differ."""
     held = set()
@@ -358,6 +368,10 @@ def test_a_snapshot_of_something_else_is_refused():
     made = stream()
     with pytest.raises(SchemaMismatch):
         made.restore(Snapshot("lpa", 1))
+    with pytest.raises(SchemaMismatch, match="other keys"):
+        made.restore(stream(keys=ONE).snapshot())
+    with pytest.raises(GuaranteeChanged):
+        made.restore(stream(Guarantee.pure(Event(), 2)).snapshot())
     with pytest.raises(InvalidParameter, match="same window"):
         made.restore(stream(window=128).snapshot())
 

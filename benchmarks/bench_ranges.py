@@ -1,0 +1,115 @@
+"""Range streams: ticks a second, queries, a flat cost a tick. Processor time, so that a busy machine does not count."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hubbub.confidential import Confidential, Counts
+from hubbub.noise import DiscreteLaplace
+from hubbub.privacy import Event, Guarantee
+from hubbub.ranges import RangeStream
+from hubbub.released import Keys, Tick
+
+WINDOW = 32_768
+LONG = 7_518_579
+KEYS = Keys(["visits"])
+PURE = Guarantee.pure(Event(), 1)
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def best(work: Callable[[], float], times: int = 3) -> float:
+    return min(work() for _ in range(times))
+
+
+def stream(method: str, guarantee: Guarantee = PURE) -> RangeStream:
+    made = RangeStream(KEYS, guarantee, window=WINDOW, method=method)
+    for _ in range(256):
+        made.history.record(1024)
+    return made
+
+
+def online(method: str, guarantee: Guarantee = PURE, ticks: int = 20_000) -> float:
+    """Ticks a second through `release`, counts ready."""
+    counts = [Counts.of(KEYS, Tick(tick), [5]) for tick in range(ticks)]
+
+    def once() -> float:
+        made = stream(method, guarantee)
+        return timed(lambda: [made.release(one) for one in counts])
+
+    return ticks / best(once)
+
+
+def query(method: str, queries: int = 5000) -> float:
+    """Microseconds a query of 1,024 ticks."""
+    made = stream(method)
+    made.release_many(Confidential(np.full((2 * WINDOW, 1), 5)))
+    firsts = np.random.default_rng(1).integers(WINDOW, 2 * WINDOW - 1024, queries).tolist()
+    return best(lambda: timed(lambda: [made.total(first, first + 1023) for first in firsts])) / queries * 1e6
+
+
+def batch(method: str, ticks: int) -> float:
+    """Seconds for a replay."""
+    made = stream(method)
+    counts = np.full((min(ticks, 2**20), 1), 5)
+
+    def replay() -> None:
+        left = ticks
+        while left:
+            part = counts[: min(left, len(counts))]
+            made.release_many(Confidential(part))
+            left -= len(part)
+
+    return timed(replay)
+
+
+def main() -> list[dict[str, Any]]:
+    plain = best(lambda: timed(lambda: DiscreteLaplace(1).sample(LONG)))
+    rows: list[dict[str, Any]] = []
+    for method in ("rtp", "hq-rtp", "auto"):
+        seconds = batch(method, LONG)
+        rows.append(
+            {
+                "what": f"replay of {LONG:,} ticks, {method}", "value": seconds, "unit": "s",
+                "peer": "drawing one Laplace noise a tick", "ratio": seconds / plain, "goal": "<= 30 s", "limit": 30,
+            }
+        )  # fmt: skip
+    for method, guarantee in (("rtp", PURE), ("auto", PURE), ("toeplitz", Guarantee.zcdp(Event(), "1/2"))):
+        rows.append(
+            {
+                "what": f"online, one key, {method} ({guarantee.kind})", "value": online(method, guarantee),
+                "unit": "ticks/s", "goal": ">= 50,000", "limit": 50_000 if guarantee is PURE else None,
+            }
+        )  # fmt: skip
+    for method in ("rtp", "auto"):
+        rows.append(
+            {
+                "what": f"query of 1,024 ticks, {method}",
+                "value": query(method),
+                "unit": "us",
+                "goal": "<= 20",
+                "limit": 20,
+            }
+        )
+    short, long = (best(lambda n=n: batch("auto", n), 2) / n for n in (10**5, 10**7))
+    rows.append(
+        {
+            "what": "cost a tick after 10^7 ticks", "value": long * 1e6, "unit": "us", "peer": "after 10^5 ticks",
+            "ratio": long / short, "goal": "flat: ratio about 1", "limit": 1.5,
+        }
+    )  # fmt: skip
+    return rows
+
+
+if __name__ == "__main__":
+    from benchmarks.__main__ import show
+
+    show("bench_ranges", main())
