@@ -11,7 +11,9 @@ import numpy as np
 from hubbub.confidential import Confidential, Counts
 from hubbub.noise import DiscreteLaplace
 from hubbub.privacy import Event, Guarantee
-from hubbub.ranges import RangeStream
+from hubbub.ranges import QueryHistory, RangeStream, Toeplitz
+from hubbub.ranges.calibration import Calibration
+from hubbub.ranges.chooser import make_chooser
 from hubbub.released import Keys, Tick
 
 WINDOW = 32_768
@@ -71,6 +73,39 @@ def batch(method: str, ticks: int) -> float:
     return timed(replay)
 
 
+def accuracy() -> list[dict[str, Any]]:
+    """Expected squared errors at epsilon 1, exactly as the strategies in force give them."""
+    calibration = Calibration(PURE)
+    choosers = {method: make_chooser(method, WINDOW, calibration) for method in ("rtp", "hq-rtp", "auto")}
+    goals = {256: 2, 512: 3, 1024: 4, 2048: 4, 4096: 4, 8192: 4}
+    rows = []
+    for length in (2**i for i in range(16)):
+        history = QueryHistory(WINDOW)
+        history.record(length)
+        error = {}
+        for method, chooser in choosers.items():
+            strategy = chooser.choose(history)
+            error[method] = calibration.error(strategy, strategy.mean_uses(np.array([length]))[0])
+        rows.append(
+            {
+                "what": f"squared error, length {length:,}, auto", "value": error["auto"],
+                "peer": f"hq-rtp {error['hq-rtp']:,.0f} (rtp {error['rtp']:,.0f})",
+                "ratio": error["auto"] / error["hq-rtp"], "goal": f"<= 1/{goals.get(length, 1)}",
+                "limit": 1 / goals.get(length, 1),
+            }
+        )  # fmt: skip
+    for size, best_known in ((1024, 10.71), (16_384, 17.27)):
+        toeplitz = Toeplitz(size)
+        value = toeplitz.square_weights(1)[0] * toeplitz.uses(0, size)[0]
+        rows.append(
+            {
+                "what": f"largest prefix variance x 2 rho, toeplitz over {size:,}", "value": value,
+                "peer": f"exact square root {best_known}", "ratio": value / best_known, "goal": "<= 1.1", "limit": 1.1,
+            }
+        )  # fmt: skip
+    return rows
+
+
 def main() -> list[dict[str, Any]]:
     plain = best(lambda: timed(lambda: DiscreteLaplace(1).sample(LONG)))
     rows: list[dict[str, Any]] = []
@@ -106,7 +141,7 @@ def main() -> list[dict[str, Any]]:
             "ratio": long / short, "goal": "flat: ratio about 1", "limit": 1.5,
         }
     )  # fmt: skip
-    return rows
+    return rows + accuracy()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import typer
 
 from hubbub.cli.output import Json, Output
 from hubbub.errors import InvalidInput
+from hubbub.released import plus_minus
 
 
 def wu19(
@@ -30,16 +31,21 @@ def wu19(
     made = streams(size, np.random.default_rng(seed))
     with output.progress("wu19", steps(size, made)) as bar:
         rows = run_wu19(size, seed=seed, made=made, done=lambda: bar.advance(bar.task_ids[0]))
+    chosen: dict[tuple[str, str], str] = {}
     for stream in dict.fromkeys(row["stream"] for row in rows):
         for epsilon in dict.fromkeys(row["epsilon"] for row in rows if row["stream"] == stream):
             found = [row for row in rows if row["stream"] == stream and row["epsilon"] == epsilon]
             table = []
             for pattern in dict.fromkeys(row["pattern"] for row in found):
                 cells = {row["method"]: row for row in found if row["pattern"] == pattern}
-                table.append([pattern, *(_cell(cells[method]) for method in METHODS), cells["auto"]["strategy"]])
+                table.append([pattern, *(_cell(cells[method]) for method in METHODS)])
+                chosen[stream, pattern] = cells["auto"]["strategy"]
             title = f"mean squared error, {stream}, epsilon {epsilon:g} (the paper's figures 6 to 11)"
-            output.table(title, ["queries", *METHODS, "auto chose"], table)
+            output.table(title, ["queries", *METHODS], table)
             output.text("")
+    picked = [[pattern, stream, title] for (stream, pattern), title in chosen.items()]
+    output.table("what auto chose in the end", ["queries", "stream", "strategy"], picked)
+    output.text("")
     times = {m: [row["seconds_per_million"] for row in rows if row["method"] == m] for m in METHODS}
     base = float(np.median(times["rtp"]))
     medians = [(m, float(np.median(seconds))) for m, seconds in times.items()]
@@ -61,7 +67,7 @@ def wu19(
 
 def _cell(row: dict[str, Any]) -> str:
     spread = row["standard_error"]
-    return f"{row['error']:,.4g}" + ("" if spread is None else f" ± {spread:.2g}")
+    return f"{row['error']:,.4g}" if spread is None else plus_minus(row["error"], spread)
 
 
 def _write(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:

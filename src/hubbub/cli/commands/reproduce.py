@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.cli.wu19 import wu19
 from hubbub.errors import InvalidInput
 
 app = typer.Typer(help="Run a paper's experiment and print its figures beside ours.", no_args_is_help=True)
@@ -16,6 +17,9 @@ app = typer.Typer(help="Run a paper's experiment and print its figures beside ou
 @app.callback()
 def reproduce() -> None:
     """Run a paper's experiment and print its figures beside ours."""
+
+
+app.command("wu19")(wu19)
 
 
 @app.command("www14")

@@ -1,0 +1,36 @@
+"""The page about ranges: its first lines run, and its table is what the strategies give."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hubbub.privacy import Event, Guarantee
+from hubbub.ranges import QueryHistory
+from hubbub.ranges.calibration import Calibration
+from hubbub.ranges.chooser import make_chooser
+
+PAGE = (Path(__file__).parents[3] / "docs" / "ranges.md").read_text()
+METHODS = ("rtp", "rtp-mm", "hq-rtp", "hq-rtp-mm", "auto")
+
+
+def test_the_first_lines_run():
+    block = next(b for b in re.findall(r"(?:^ {4}.*\n|^\n)+", PAGE, re.MULTILINE) if "import" in b)
+    said = []
+    exec(re.sub("^ {4}", "", block, flags=re.MULTILINE), {"print": lambda *words: said.append(str(*words))})
+    assert re.match(r"news, ticks 500 to 1499: 2[34]\d,\d+ ± 340", said[0])
+
+
+@pytest.mark.parametrize("row", re.findall(r"^\| ([\d,]+) \| (.*) \|$", PAGE, re.MULTILINE), ids=lambda row: row[0])
+def test_the_table_is_true(row):
+    length = int(row[0].replace(",", ""))
+    *written, chose = [cell.strip() for cell in row[1].split("|")]
+    calibration = Calibration(Guarantee.pure(Event(), 1))
+    history = QueryHistory(32_768)
+    history.record(length)
+    for method, cell in zip(METHODS, written, strict=True):
+        strategy = make_chooser(method, 32_768, calibration).choose(history)
+        error = calibration.error(strategy, strategy.mean_uses(np.array([length]))[0])
+        assert float(cell.replace(",", "")) == pytest.approx(error, rel=0.02)
+    assert strategy.title.startswith(chose)
