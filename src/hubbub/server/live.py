@@ -14,6 +14,10 @@ HEARTBEAT_SECONDS = 15.0
 """How often a comment is sent on a quiet stream, so that proxies keep the connection and a dead one is noticed."""
 
 
+ABORT = "hubbub.abort"
+"""Where a connection offers, in the scope of its requests, to be cut off at once."""
+
+
 class LiveResponse(Response):
     """Server-sent events from a channel until the viewer leaves, stops reading, or the server stops.
 
@@ -41,20 +45,25 @@ class LiveResponse(Response):
         self._send_seconds = send_seconds
         self._feed = feed
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         writing = asyncio.ensure_future(self._write(send))
         leaving = asyncio.ensure_future(_left(receive))
         self._feed.viewers += 1
         try:
             await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if writing.done() and writing.result() and ABORT in scope:
+                scope[ABORT]()  # what waits to be sent is thrown away, not kept for someone who does not read
+                await leaving
         finally:
             self._feed.viewers -= 1
             for task in (writing, leaving):
                 task.cancel()
             await asyncio.gather(writing, leaving, return_exceptions=True)
 
-    async def _write(self, send: Send) -> None:
+    async def _write(self, send: Send) -> bool:
+        """Send until the server stops; True where the viewer took nothing for too long."""
+
         async def give(body: bytes, more: bool = True) -> None:
             await asyncio.wait_for(
                 send({"type": "http.response.body", "body": body, "more_body": more}), self._send_seconds
@@ -75,7 +84,8 @@ class LiveResponse(Response):
                     await give(b": still here\n\n")
             await give(b"", more=False)
         except TimeoutError:
-            return  # reads nothing: let go
+            return True
+        return False
 
 
 async def _left(receive: Receive) -> None:

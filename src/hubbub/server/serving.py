@@ -15,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hubbub.errors import HubbubError, InvalidParameter
 from hubbub.server.desk import Desk
+from hubbub.server.live import ABORT
 
 log = logging.getLogger("hubbub.server")
 
@@ -38,6 +39,12 @@ class Connection(H11Protocol):
             if hasattr(socket, "TCP_USER_TIMEOUT"):
                 held.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GONE_MILLISECONDS)
         super().connection_made(transport)
+        app = self.app
+
+        async def with_abort(scope: Any, receive: Any, send: Any) -> None:
+            await app({**scope, ABORT: transport.abort}, receive, send)
+
+        self.app = with_abort
 
 
 class _Server(uvicorn.Server):

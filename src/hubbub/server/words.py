@@ -63,4 +63,4 @@ def _shown(name: str, value: Fact) -> str:
         return f"{value / 2**20:,.1f} MiB"
     if name.endswith("_seconds"):
         return f"{value:.3g} s"
-    return f"{value:,.3g}" if isinstance(value, float) else f"{value:,}"
+    return f"{value:,.3g}" if isinstance(value, float) and abs(value) < 100 else f"{value:,.0f}"

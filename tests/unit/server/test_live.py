@@ -110,7 +110,7 @@ def test_too_many_viewers_are_told_to_come_back(own):
         assert answer.headers["retry-after"] == "5"
 
 
-def test_viewers_who_never_read_hurt_nobody_and_are_let_go(own):
+def test_viewers_who_never_read_hurt_nobody_and_are_let_go(own, capfd):
     app = served(own, send_seconds=0.5)
     feed = app.state.desk.feed
     with Serving(app) as serving:
@@ -137,6 +137,7 @@ def test_viewers_who_never_read_hurt_nobody_and_are_let_go(own):
             assert feed.viewers == 1, "those who took nothing were let go"
         for raw in silent:
             raw.close()
+    assert capfd.readouterr().err == "", "and leave no line each in the log"
 
 
 def test_leaving_viewers_are_noticed(own):

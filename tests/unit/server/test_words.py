@@ -129,7 +129,7 @@ def test_curator_facts_read_well():
     facts = {"healthy": False, "note": "fine", "late_share": None, "viewers_seen": 1234, "rate": 1250.5, "on": True}
     shown = {label: value for label, value, _ in curator_facts(facts)}
     assert shown == {
-        "Healthy": "no", "note".capitalize(): "fine", "Late": "unknown", "Viewers seen": "1,234", "Rate": "1.25e+03",
+        "Healthy": "no", "note".capitalize(): "fine", "Late": "unknown", "Viewers seen": "1,234", "Rate": "1,250",
         "On": "yes",
     }  # fmt: skip
 

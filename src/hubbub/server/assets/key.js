@@ -54,7 +54,7 @@ function layout() {
   return {
     margin: { l: 52, r: 8, t: 8, b: 36 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, family: "system-ui, sans-serif", size: 13 },
     xaxis: { gridcolor: rule, zeroline: false, fixedrange: true }, yaxis: { gridcolor: rule, rangemode: "tozero", zerolinecolor: rule, fixedrange: true, tickformat: ",d" },
-    dragmode: "select", selectdirection: "h", hovermode: "x", showlegend: true, legend: { orientation: "h", y: 1.12, x: 0, bgcolor: "rgba(0,0,0,0)" },
+    dragmode: "select", selectdirection: "h", hovermode: "x", showlegend: $("plot").clientWidth > 560, legend: { orientation: "h", y: 1.12, x: 0, bgcolor: "rgba(0,0,0,0)" },
     hoverlabel: { bgcolor: colour("--card"), bordercolor: rule, font: { color: colour("--ink") } }, newselection: { line: { color: colour("--line") } },
   };
 }
