@@ -26,8 +26,9 @@ def missing(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """For a module, not the session: while Playwright runs, no other test of the process could use asyncio."""
     path = os.environ.get("HUBBUB_CHROMIUM") or shutil.which("chromium")
     if path is None:
         missing("there is no Chromium; set HUBBUB_CHROMIUM")
@@ -71,7 +72,7 @@ def staged(folder, ticks=TICKS, **settings):
     return Stage(site, Serving(app).start(), app)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stage(tmp_path_factory) -> Iterator[Stage]:
     made = staged(tmp_path_factory.mktemp("stage"))
     yield made
