@@ -28,7 +28,7 @@ def wu19(
 
     output = Output(as_json)
     size = Size.quick() if quick else Size.full()
-    made = streams(size, np.random.default_rng(seed))
+    made = streams(size, seed)
     with output.progress("wu19", steps(size, made)) as bar:
         rows = run_wu19(size, seed=seed, made=made, done=lambda: bar.advance(bar.task_ids[0]))
     chosen: dict[tuple[str, str], str] = {}

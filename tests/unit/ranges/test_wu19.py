@@ -39,7 +39,7 @@ def test_streams_of_the_papers_sizes(monkeypatch, tmp_path):
     full = Size.full()
     assert full.ticks == (32_768, 65_536, 7_518_579)
     assert full.runs == 30
-    short = streams(TINY, np.random.default_rng(1))
+    short = streams(TINY, 1)
     assert [len(series.counts) for series in short] == [32_768]
     assert [name for name, _, _ in patterns(short[0], TINY)] == ["small", "middle", "large", "1", "64"]
     assert epsilons(short[0], "small", TINY) == (1.0,)
