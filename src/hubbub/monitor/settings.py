@@ -138,7 +138,9 @@ class PrivacySettings(_Table):
 class CollectSettings(_Table):
     """How events become counts."""
 
-    lateness: Duration | None = Field(None, description="How late an event may come; none: no waiting.")
+    lateness: Duration | None = Field(
+        None, description="How late an event may come. Live: 5s if not given; a file read once waits for its end."
+    )
     stay: bool | Duration = Field(
         timedelta(minutes=2),
         description="Between requests a visitor stays on the last page: true, for how long, or false.",
