@@ -40,7 +40,7 @@ from hubbub.released import Cost, Keys, Release, Snapshot, Tick
 MOST_MISSING = 1_000_000
 """A longer gap is a wrong clock rather than a pause."""
 
-LARGEST_WINDOW = 2**30
+LARGEST_WINDOW = 2**28
 _SEGMENTS = 32
 _SHORTEST = 64
 _STEPS = 1024
@@ -106,8 +106,11 @@ class RangeStream:
         remembered: int = 256,
         source: ByteSource | None = None,
     ) -> None:
-        if whole(window, "window") > LARGEST_WINDOW:
-            raise InvalidParameter(f"`window` must be at most 2^30 ticks; got {window:,}.", "Use longer ticks.")
+        if whole(window, "window") * len(keys) > LARGEST_WINDOW:
+            raise InvalidParameter(
+                f"A window of {window:,} ticks for {len(keys):,} keys is too large: 2^28 numbers (2 GB) are the limit.",
+                "Use longer ticks, or several streams.",
+            )
         self.keys = keys
         self.guarantee = guarantee
         self.method = method if strategy is None else strategy.kind

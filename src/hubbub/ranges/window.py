@@ -24,6 +24,8 @@ GAUSSIAN_REACH = 1.959963984540054
 CONTINUITY = 0.5
 """Added to the half width: totals are whole numbers, and an interval narrower than one would not hold its own."""
 
+_HALF = 2**63
+
 
 class RangeWindow:
     """Sees released values only; so it may live in a server that has no access to anything confidential.
@@ -63,16 +65,12 @@ class RangeWindow:
             for held in (self._segments, self._starts, self._before, self._whole):
                 del held[:gone]
 
-    def append(self, increments: NDArray[np.int64] | None) -> None:
-        """One tick: its released increments, or None where it was not measured."""
+    def append(self, increments: NDArray[np.int64]) -> None:
+        """One measured tick: its released increments."""
         row, before = self._row(self._next), self._row(self._next - 1)
-        if increments is None:
-            self._sums[row] = self._sums[before]
-            self._measured[row] = self._measured[before]
-        else:
-            np.add(self._sums[before], increments, out=self._sums[row])
-            self._measured[row] = self._measured[before] + 1
-            self._segments[-1].measured += 1
+        np.add(self._sums[before], increments, out=self._sums[row])
+        self._measured[row] = self._measured[before] + 1
+        self._segments[-1].measured += 1
         self._next += 1
 
     def append_many(self, increments: NDArray[np.int64]) -> None:
@@ -90,12 +88,11 @@ class RangeWindow:
 
     def skip(self, ticks: int) -> None:
         """That many ticks were not measured."""
-        for _ in range(min(ticks, self._rows)):
-            self.append(None)
-        if ticks > self._rows:  # the ring is full of the same row; only the clock moves on
-            last, measured = self._sums[self._row(self._next - 1)], self._measured[self._row(self._next - 1)]
-            self._sums[:], self._measured[:] = last.copy(), measured
-            self._next += ticks - self._rows
+        before = self._row(self._next - 1)
+        rows = np.arange(self._next + 1, self._next + 1 + min(ticks, self._rows)) % self._rows
+        sums, measured = self._sums[before].copy(), self._measured[before]
+        self._sums[rows], self._measured[rows] = sums, measured
+        self._next += ticks
 
     def _row(self, tick: int) -> int:
         return (tick + 1) % self._rows
@@ -119,7 +116,8 @@ class RangeWindow:
                 raise InvalidParameter("`key` must be given: the stream has more than one.", "Or ask for `totals`.")
             key = self.keys.names[0]
         i = self.keys.position(key)
-        value = float(self._sums.item(self._row(last), i) - self._sums.item(self._row(first - 1), i))
+        difference = self._sums.item(self._row(last), i) - self._sums.item(self._row(first - 1), i)
+        value = float((difference + _HALF) % (2 * _HALF) - _HALF)  # the sums have gone round, the range has not
         error = math.sqrt(self.variance(first, last))
         reach = (LAPLACE_REACH if self.pure else GAUSSIAN_REACH) * error + CONTINUITY
         missing = last - first + 1 - self._count(first, last)

@@ -139,10 +139,11 @@ def test_counts_that_would_leave_64_bits_are_refused():
 
 
 def test_large_counts_are_answered_exactly():
-    made = stream(method="none", keys=ONE)
-    for tick in range(200):
-        made.release(counts(tick, [2**52], ONE))  # the sum of all passes 2^59 and is never held as one
-    assert abs(made.total(137, 199, record=False).value - 63 * 2**52) < 1000
+    made = stream(method="none", keys=ONE, window=1024)
+    made.release_many(Confidential(np.full((5000, 1), 2**52)))  # the sum of all is above 2^64
+    for first in (3977, 4097, 4500, 4999):
+        assert abs(made.total(first, 4999, record=False).value - (5000 - first) * 2**52) <= 2**12  # of a float's 2^62
+    assert abs(int(made.window.sums(4000, 4999)[0]) - 1000 * 2**52) < 1000
 
 
 # ── ranges that cannot be answered ───────────────────────────────────────────────────────────────────────────────────
@@ -191,6 +192,7 @@ def test_a_key_must_be_named_where_there_are_several():
         {"window": 8, "method": "toeplitz", "guarantee": RHO},
         {"window": 0},
         {"window": 2**31},
+        {"window": 2**28},
         {"method": "magic"},
         {"forecast": "oracle"},
         {"remembered": 0},
