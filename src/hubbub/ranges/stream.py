@@ -25,6 +25,7 @@ from hubbub.errors import (
 )
 from hubbub.exact import whole
 from hubbub.noise import ByteSource
+from hubbub.noise.process import here
 from hubbub.privacy import Account, Guarantee
 from hubbub.ranges.answer import RangeAnswer
 from hubbub.ranges.calibration import Calibration
@@ -130,6 +131,7 @@ class RangeStream:
         # The open segment: its mechanism (secret) and how many more ticks it is good for.
         self._walk: Walk | None = None
         self._left = 0
+        self._began: object = None  # in which process: a forked child must not go on with the same noise
         self._segment: Segment
         self._steps: list[_Step] = []
         self._known: dict[float, _Step] = {}  # a tree has few different steps
@@ -161,7 +163,7 @@ class RangeStream:
         if index > self._next:
             self._window.skip(index - self._next)
         self._next = index + 1
-        if self._left == 0:
+        if self._left == 0 or self._began != here():
             self._begin(index)
         assert self._walk is not None
         increments = self._walk.measure(values)
@@ -189,7 +191,7 @@ class RangeStream:
         done = 0
         self._charge_many(len(values))
         while done < len(values):
-            if self._left == 0:
+            if self._left == 0 or self._began != here():
                 self._begin(self._next)
             assert self._walk is not None
             part = values[done : done + self._left]
@@ -308,6 +310,7 @@ class RangeStream:
         shortest = min(self._window.window, max(_SHORTEST, self._window.window // _SEGMENTS))
         self._left = math.ceil(shortest / strategy.size) * strategy.size
         self._walk = prepared.walk(len(self.keys))
+        self._began = here()
         self._segment = Segment(start, strategy, prepared.variances)
         self._window.open(self._segment)
         self._steps = []

@@ -1,6 +1,7 @@
 """A range stream: order, charges, gaps, restarts, queries that cannot be answered, and what its snapshot holds."""
 
 import json
+import os
 import pickle
 from fractions import Fraction
 
@@ -292,6 +293,23 @@ def test_an_open_segment_cannot_be_pickled():
     run(made, 3)
     with pytest.raises(ConfidentialLeak, match="open segment"):
         pickle.dumps(made)
+
+
+def test_a_forked_child_does_not_go_on_with_its_parents_noise():
+    """With one noise on two streams of counts, the difference of what is published is the difference of the counts."""
+    keys = Keys([f"key {i}" for i in range(40)])
+    made = stream(keys=keys, method="two-level")
+    made.release(counts(0, [5] * 40, keys))
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, np.array(made.release(counts(1, [5] * 40, keys)).measurements).tobytes())
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs = np.frombuffer(os.read(read, 4096), dtype=np.int64)
+    ours = made.release(counts(1, [5] * 40, keys)).measurements
+    assert (ours != theirs).any()  # 40 equal draws by chance: less than 1e-20
+    assert len(made.window._segments) == 1, "the parent goes on"
 
 
 def test_what_the_walk_holds_is_secret_and_would_have_shown():
