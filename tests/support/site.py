@@ -34,11 +34,13 @@ class Site:
         length: timedelta = LENGTH,
         start: datetime | None = None,
         name: str = "site",
+        clock: bool = True,
     ) -> None:
         self.path = folder / "site.db"
         self.store = Store.open(self.path)
         self.keys = Keys(keys)
         self.name = name
+        self.clock = clock
         self.start = start or datetime.now(UTC) - timedelta(hours=2)
         self.length = length
         self._random = np.random.default_rng(7)
@@ -51,7 +53,7 @@ class Site:
         return self._curator.next_tick
 
     def at(self, index: int) -> Tick:
-        return Tick(index, self.start + index * self.length, self.length)
+        return Tick(index, self.start + index * self.length, self.length) if self.clock else Tick(index)
 
     def truth(self, index: int) -> list[int]:
         """A slow wave, and a crowd on the third key in ticks 150 to 169 of every 400."""

@@ -169,3 +169,18 @@ def test_a_store_without_a_stream_explains_itself(tmp_path):
             assert "There is no stream yet" in httpx.get(serving.address + path).text
         cookie = f"hubbub_token={store.tokens.add('curator')}"
         assert "no stream yet" in httpx.get(f"{serving.address}/curator", headers={"Cookie": cookie}).text
+
+
+def test_ticks_without_a_clock_are_shown_by_number(tmp_path):
+    site = Site(tmp_path, clock=False).run(4)
+    with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0))) as serving:
+        page = httpx.get(serving.address).text
+        assert "tick 3" in page
+        assert "last 360 ticks" in page
+        assert 'data-stale="no"' in page
+        for path in ("/top", "/key?name=news", "/guarantee", "/about"):
+            assert httpx.get(serving.address + path).status_code == 200
+        answer = httpx.get(f"{serving.address}/v1/streams/site/range?from=2026-01-01T00:00:00Z&to=3")
+        assert "have no clock time" in answer.json()["error"]["message"]
+        assert httpx.get(f"{serving.address}/v1/streams/site/releases?format=csv").status_code == 200
+    site.close()
