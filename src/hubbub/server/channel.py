@@ -43,11 +43,14 @@ class Channel:
         return self.history[-1].tick.index if self.history else -1
 
     def fill(self, releases: Sequence[Release], arrived: datetime | None) -> None:
-        """Take over what was released before the server started."""
-        for earlier in releases[:-1]:
+        """Take over what was released before the server started.
+
+        The last ones are encoded too: after a restart all viewers come back at once, and go on from memory.
+        """
+        for earlier in releases[:-EVENTS_KEPT]:
             self.changes.extend(self._pictures.skim([earlier]))
             self.history.append(earlier)
-        self.publish(releases[-1:], arrived)
+        self.publish(releases[-EVENTS_KEPT:], arrived)
 
     def publish(self, releases: Sequence[Release], arrived: datetime | None) -> None:
         """Take new releases, in order, and wake all viewers."""

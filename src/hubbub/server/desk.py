@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -30,6 +31,8 @@ class Desk:
     counts: CountsPort | None = None
     status: StatusPort | None = None
     truth: TruthPort | None = None
+    adding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    """Long sums wait for each other, so that they leave time for everyone else."""
 
 
 def desk_of(request: Request) -> Desk:

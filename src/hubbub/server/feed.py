@@ -13,6 +13,7 @@ from hubbub.errors import HubbubError, UnknownStream
 from hubbub.released import Release
 from hubbub.server.channel import Channel, encode
 from hubbub.server.clock import Clock, end_of
+from hubbub.server.faults import place_of
 from hubbub.server.picture import COMPARE, Pictures
 from hubbub.server.settings import ServerSettings
 from hubbub.store import Store, Stream
@@ -22,7 +23,7 @@ log = logging.getLogger("hubbub.server")
 BATCH = 200
 """Releases taken from the store at a time: a replay faster than real time must not fill memory."""
 
-RESUME = 500
+RESUME = 200
 """How many missed events a returning viewer is sent at most; older ones are in `releases`."""
 
 _DISCOVER_SECONDS = 30.0
@@ -48,6 +49,7 @@ class Feed:
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
         self._discovered = 0.0
+        self._drawing = asyncio.Semaphore(2)  # many who return late wait for each other, not everyone for them
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -107,7 +109,8 @@ class Feed:
                     events.append(encode(pictures.draw(release)))
             return b"".join(events)
 
-        return last, await asyncio.to_thread(draw)
+        async with self._drawing:
+            return last, await asyncio.to_thread(draw)
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -134,6 +137,9 @@ class Feed:
             if self.trouble is None:
                 log.warning("the store does not answer: %s", error.code)
             self.trouble = error.code
+        except Exception as error:  # a feed that stops would freeze every page without a word
+            log.error("%s at %s", type(error).__name__, place_of(error))
+            self.trouble = "internal_error"
 
     async def _discover(self) -> None:
         found = await asyncio.to_thread(self._store.streams)

@@ -52,14 +52,20 @@ def to_dicts(releases: Sequence[Release], positions: Sequence[int] | None) -> li
     """One object a tick, as `Release.to_dict`, with the variance of the noise in its measurements."""
     found = []
     for release in releases:
-        facts = release.to_dict()
-        if positions is not None:
-            facts["keys"] = [facts["keys"][i] for i in positions]
+        facts = (release if positions is None else part_of(release, positions)).to_dict()
         length = release.tick.length
         facts["length_seconds"] = None if length is None else length.total_seconds()
         facts["noise_variance"] = release.noise_variance
         found.append(facts)
     return found
+
+
+def part_of(release: Release, positions: Sequence[int]) -> Release:
+    """The same release with some of its keys."""
+    at, keys = list(positions), Keys([release.keys.names[i] for i in positions])
+    columns = (release.values[at], release.standard_errors[at], release.lower[at], release.upper[at])
+    measured = None if release.measurements is None else release.measurements[at]
+    return Release(release.tick, keys, *columns, measured, release.noise_variance, release.cost)
 
 
 def to_table(keys: Keys, releases: Sequence[Release], positions: Sequence[int] | None) -> pl.DataFrame:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import traceback
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hubbub.errors import HubbubError
 from hubbub.server.errors import answer
+from hubbub.server.faults import place_of
 from hubbub.server.metrics import Meters
 from hubbub.server.settings import ServerSettings
 
@@ -73,9 +73,3 @@ def policy(settings: ServerSettings, more: str = "") -> str:
         "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'; "
         f"frame-ancestors {settings.frame_ancestors}{more}"
     )
-
-
-def place_of(error: BaseException) -> str:
-    """File and line where an exception was raised; not its message."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno}" if frames else "an unknown place"

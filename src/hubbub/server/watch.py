@@ -10,6 +10,7 @@ from datetime import datetime
 
 from hubbub.errors import HubbubError
 from hubbub.server.clock import Clock
+from hubbub.server.faults import place_of
 from hubbub.server.feed import Feed
 from hubbub.store import Store
 
@@ -52,8 +53,9 @@ class LedgerWatch:
         for stream in self._feed.streams:
             try:
                 found = await asyncio.to_thread(self._store.verify, stream.name)
-            except HubbubError as error:
-                self._verdicts[stream.name] = Verdict(self._clock(), False, f"could not be verified: {error.code}")
+            except Exception as error:  # whatever it was, the page must say that the ledger was not verified
+                what = error.code if isinstance(error, HubbubError) else f"{type(error).__name__} at {place_of(error)}"
+                self._verdicts[stream.name] = Verdict(self._clock(), False, f"could not be verified: {what}")
                 continue
             words = f"{found.debits:,} lines, none changed" if found.ok else f"broken at {found.faults[0]}"
             self._verdicts[stream.name] = Verdict(self._clock(), found.ok, words)

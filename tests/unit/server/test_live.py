@@ -71,15 +71,39 @@ def test_a_viewer_goes_on_where_it_stopped(own, last, first):
             assert next(events(answer.iter_lines()))["tick"] == first
 
 
-def test_what_fell_out_of_memory_comes_from_the_store(tmp_path):
-    site = Site(tmp_path).run(EVENTS_KEPT + 20)
+@pytest.mark.parametrize("last", [3, 40])
+def test_after_a_restart_nothing_is_missed(tmp_path, last):
+    """Tick 3 fell out of memory and what followed it comes from the store; after tick 40 memory is enough."""
+    many = EVENTS_KEPT + 20
+    site = Site(tmp_path).run(many)
     with Serving(served(site)) as serving:
-        headers = {"Last-Event-ID": "3"}
+        headers = {"Last-Event-ID": str(last)}
         with httpx.stream("GET", serving.address + LIVE, headers=headers, timeout=20) as answer:
             seen = events(answer.iter_lines())
-            got = [next(seen)["tick"] for _ in range(EVENTS_KEPT + 16)]
-    assert got == list(range(4, EVENTS_KEPT + 20))
+            got = [next(seen)["tick"] for _ in range(many - last - 1)]
+    assert got == list(range(last + 1, many))
     site.close()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("777000111"), StoreUnavailable("gone")])
+def test_a_feed_that_stumbles_goes_on(own, monkeypatch, caplog, error):
+    app = create_app(own.store, settings=ServerSettings(public=True, port=0, poll_seconds=0.05))
+
+    def fail(*args, **kwargs):
+        raise error
+
+    with Serving(app) as serving:
+        with monkeypatch.context() as patch:
+            patch.setattr(own.store, "releases", fail)
+            for _ in range(200):
+                if app.state.desk.feed.trouble:
+                    break
+                time.sleep(0.02)
+            assert app.state.desk.feed.trouble
+        own.tick()
+        with httpx.stream("GET", serving.address + LIVE, headers={"Last-Event-ID": "4"}, timeout=10) as answer:
+            assert next(events(answer.iter_lines()))["tick"] == 5
+    assert "777000111" not in caplog.text
 
 
 def test_a_stream_that_begins_later_is_found(tmp_path):
@@ -202,12 +226,16 @@ def test_a_broken_ledger_is_said_on_the_page(own, monkeypatch):
             time.sleep(0.02)
         assert "lines, none changed" in httpx.get(f"{serving.address}/guarantee").text
 
-        def refuse(name):
-            raise StoreUnavailable("gone")
+        for error in (StoreUnavailable("gone"), RuntimeError("777000111")):
 
-        monkeypatch.setattr(own.store, "verify", refuse)
-        asyncio.run(app.state.desk.watch.look())
-        assert "could not be verified" in httpx.get(f"{serving.address}/guarantee").text
+            def refuse(name, error=error):
+                raise error
+
+            monkeypatch.setattr(own.store, "verify", refuse)
+            asyncio.run(app.state.desk.watch.look())
+            page = httpx.get(f"{serving.address}/guarantee").text
+            assert "could not be verified" in page
+            assert "777000111" not in page
 
 
 def test_memory_of_a_channel_is_bounded_by_its_keys():

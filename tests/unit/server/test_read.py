@@ -128,10 +128,11 @@ def test_a_range_can_be_named_by_time(client, site):
 
 
 def test_a_range_that_is_too_long_is_refused(client, monkeypatch):
-    monkeypatch.setattr("hubbub.server.routes.read.MOST_CELLS", 100)
+    monkeypatch.setattr("hubbub.server.routes.read.MOST_CELLS", 17 * 20)
     answer = client.get(f"{BASE}/range?from=0&to=59")
     assert error_of(answer) == "invalid_request"
-    assert client.get(f"{BASE}/range?from=0&to=59&key=news").status_code == 200
+    assert "at most 20 ticks" in answer.json()["error"]["message"]
+    assert client.get(f"{BASE}/range?from=40&to=59").status_code == 200
 
 
 def test_range_queries_are_remembered_for_later_trees(client, site):

@@ -22,8 +22,11 @@ from hubbub.server.views import alerts_of, budget_of, top_of
 MOST_TICKS = 1000
 """The largest page of releases, in ticks."""
 
+MOST_SUMMED = 20_000
+"""The longest range, in ticks: about a second's work."""
+
 MOST_CELLS = 5_000_000
-"""The largest answer to one request, in ticks times keys."""
+"""The most that is read for one request, in ticks times keys."""
 
 
 async def reader(request: Request, desk: TheDesk) -> None:
@@ -76,8 +79,7 @@ async def releases(
     kind = formats.choose(accept, form)
     keys = desk.feed.stream(stream).keys
     positions = positions_of(keys, key)
-    width = len(keys) if positions is None else len(positions)
-    limit = min(limit, max(1, MOST_CELLS // width))
+    limit = min(limit, max(1, MOST_CELLS // len(keys)))  # whole releases are read, whichever keys are shown
 
     def read() -> Response:
         found = list(desk.store.releases(stream, first=first, last=last, limit=limit + 1))
@@ -166,10 +168,10 @@ async def sum_between(desk: Desk, stream: str, start: str, end: str, key: list[s
         raise InvalidRequest("`from` must not lie after `to`.", "Both are included; use the same tick for one.")
     positions = positions_of(known.keys, key)
     last = min(last, newest.index)
-    width = len(known.keys) if positions is None else len(positions)
-    if (last - first + 1) * width > MOST_CELLS:
+    most = min(MOST_SUMMED, MOST_CELLS // len(known.keys))
+    if last - first + 1 > most:
         raise InvalidRequest(
-            f"The range covers more than {MOST_CELLS:,} values.", "Ask for fewer ticks, or name keys with `key=`."
+            f"A range of this stream has at most {most:,} ticks.", "Ask for parts; their errors add up as squares."
         )
 
     def add() -> dict[str, Any]:
@@ -187,7 +189,8 @@ async def sum_between(desk: Desk, stream: str, start: str, end: str, key: list[s
             "sum": adding.quantity.to_dict(),
         }
 
-    return await run_in_threadpool(add)
+    async with desk.adding:
+        return await run_in_threadpool(add)
 
 
 def positions_of(keys: Keys, names: list[str] | None) -> list[int] | None:
