@@ -18,7 +18,7 @@ demo: $(READY)
 	$(BIN)/hubbub demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff check .
