@@ -30,6 +30,9 @@ WINDOWS = (90, 360, 1440)
 """How far back a page may look, in ticks: a quarter of an hour, an hour and four hours at ten seconds."""
 
 DEFAULT_WINDOW = 360
+FEWEST = 30
+"""Ticks that a chart is wide at least, so that the first few do not stretch across it."""
+
 SPARK_POINTS = 72
 CURVE_POINTS = 240
 _KEPT = 64
@@ -139,7 +142,7 @@ class Pages:
             "protection": protection(stream.guarantee.unit),
             "window": window,
             "windows": [(n, clock.ticks(n, tick)) for n in WINDOWS],
-            "span": clock.ticks(window, tick),
+            "span": clock.ticks(min(window, max(len(channel.history), 1)), tick),
         }
 
     def _is_stale(self, channel: Channel) -> bool:
@@ -157,7 +160,7 @@ class Pages:
         wide, wide_step = series.thin(recent, CURVE_POINTS)
         total = series.of_total(wide)
         last = picture.release.tick.index
-        first = last - window + 1
+        first = _left_edge(recent, window)
         top = charts.nice_top([total])
         return {
             "picture": picture,
@@ -167,7 +170,6 @@ class Pages:
             ],
             "curve": charts.draw(total, first, last, top),
             "top": f"{top:,.0f}",
-            "from_moment": clock.moment(_oldest(recent, window)),
             "first_tick": recent[0].tick.index,
             "data": {
                 "window": window,
@@ -175,6 +177,8 @@ class Pages:
                 "totalStep": wide_step,
                 "top": top,
                 "tick": last,
+                "begin": recent[0].tick.index,
+                "fewest": FEWEST,
                 "total": total.points,
                 "keys": {row.key: curve.points for row, curve in zip(picture.rows, curves, strict=True)},
             },
@@ -199,7 +203,7 @@ class Pages:
         release = recent[-1]
         (curve,) = series.of_keys(series.thin(recent, CURVE_POINTS)[0], [i])
         last = release.tick.index
-        first = max(0, last - window + 1)
+        first = _left_edge(recent, window)
         top = charts.nice_top([curve])
         alerts = [alert for alert in views.alerts_of(channel) if alert["key"] == name]
         ranking = Ranking.of_release(release)
@@ -210,7 +214,6 @@ class Pages:
             "curve": charts.draw(curve, first, last, top),
             "top": f"{top:,.0f}",
             "first_tick": recent[0].tick.index,
-            "from_moment": clock.moment(_oldest(recent, window)),
             "alerts": alerts,
             "data": {"key": name, "window": window, "first": recent[0].tick.index, "tick": last, "alerts": alerts},
         }
@@ -252,13 +255,10 @@ def data_block(facts: Any) -> Markup:
     return Markup(text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e"))
 
 
-def _oldest(recent: list[Release], window: int) -> Any:
-    """The tick at a chart's left edge, which may lie before the first release."""
-    newest = recent[-1].tick
-    if newest.start is None or newest.length is None:
-        return recent[0].tick
-    back = min(window, newest.index + 1) - 1
-    return type(newest)(newest.index - back, newest.start - back * newest.length, newest.length)
+def _left_edge(recent: list[Release], window: int) -> int:
+    """The tick at a chart's left edge. A short history fills the chart, once it has thirty ticks."""
+    last = recent[-1].tick.index
+    return max(last - window + 1, min(recent[0].tick.index, last - FEWEST + 1))
 
 
 def _bar_of(row: Row) -> str:

@@ -6,6 +6,9 @@ const data = $("data") && JSON.parse($("data").textContent);
 const rows = new Map([...document.querySelectorAll("#rows tr")].map((row) => [row.dataset.key, row]));
 const truth = { on: false, keys: {}, first: null, last: null };
 
+// A short history fills the chart, once it has thirty ticks.
+const leftEdge = (tick) => Math.max(tick - data.window + 1, Math.min(data.begin, tick - data.fewest + 1));
+
 function point(release, row) {
   const known = row.state !== "withheld" && row.state !== "unknown";
   return known ? [release.tick, row.value, row.lower, row.upper, Number(release.predicted)] : [release.tick, null, null, null, Number(release.predicted)];
@@ -13,7 +16,7 @@ function point(release, row) {
 
 function update(release) {
   if (!data) { location.reload(); return; }  // the page was empty: it now has something to show
-  const first = release.tick - data.window + 1;
+  const first = leftEdge(release.tick);
   setNumber($("total"), release.total, release.predicted);
   $("total-words").textContent = release.total.state === "within_noise" ? " · within the noise: may be zero" : "";
   $("trend-text").textContent = release.trend?.text ?? "";
@@ -74,7 +77,7 @@ async function overlay() {
   document.querySelector("#curve .truth").setAttribute("d", line([...totals], data.top));
 }
 
-const line = (counts, top) => draw(counts.map(([tick, count]) => [tick, count, null, null, 0]), data.tick - data.window + 1, data.tick, top).line;
+const line = (counts, top) => draw(counts.map(([tick, count]) => [tick, count, null, null, 0]), leftEdge(data.tick), data.tick, top).line;
 
 $("truth")?.addEventListener("change", (event) => {
   truth.on = event.target.checked;

@@ -39,8 +39,11 @@ def _stream(desk: Desk, name: str | None) -> Stream | None:
     return desk.feed.streams[0] if desk.feed.streams else None
 
 
-def _window(asked: int) -> int:
-    return asked if asked in WINDOWS else DEFAULT_WINDOW
+def _window(desk: Desk, stream: Stream, asked: int) -> int:
+    """How far back to look: as asked; otherwise an hour (at ten seconds a tick), or less while there is less."""
+    if asked in WINDOWS:
+        return asked
+    return WINDOWS[0] if len(desk.feed.channel(stream.name).history) <= WINDOWS[0] else DEFAULT_WINDOW
 
 
 def _to_login(request: Request) -> Response:
@@ -53,7 +56,9 @@ async def live(request: Request, desk: TheDesk, stream: StreamName = None, last:
     if not await may(request, desk, "reader"):
         return _to_login(request)
     shown = _stream(desk, stream)
-    return _pages(request).nothing() if shown is None else _pages(request).live(shown, _window(last))
+    if shown is None:
+        return _pages(request).nothing()
+    return _pages(request).live(shown, _window(desk, shown, last))
 
 
 @router.get("/top")
@@ -86,7 +91,7 @@ async def key(
             answer = await sum_between(desk, shown.name, start, end, [name])
         except RequestRefused as refusal:
             wrong = f"{refusal.message} {refusal.hint}"
-    return _pages(request).key(shown, name, _window(last), answer, wrong)
+    return _pages(request).key(shown, name, _window(desk, shown, last), answer, wrong)
 
 
 @router.get("/guarantee")
