@@ -10,7 +10,6 @@ from scipy.special import ndtr
 
 Array = NDArray[np.float64]
 
-_HALVINGS = 30
 _REACH = 6.0
 _LIGHTEST = -9.0
 """Models lighter than e^-9 together move no quantile that is asked for here by anything that shows."""
@@ -43,14 +42,17 @@ class LogMixture:
         weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
         low = np.min(centre - _REACH * deviation, axis=-1)
-        high = np.max(centre + _REACH * deviation, axis=-1)
-        wanted = shares[:, None]
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            below = (weights * ndtr((middle[..., None] - centre) / deviation)).sum(axis=-1) < wanted
-            low = np.where(below, middle, low)
-            high = np.where(below, high, middle)
-        points: Array = np.exp(np.minimum(0.5 * (low + high), 600.0))
+        width = np.max(centre + _REACH * deviation, axis=-1) - low
+        # Few series: cut into many parts at once, since calls cost more than numbers. Many series: halve.
+        parts, rounds = (16, 5) if len(mean) <= 8 else (2, 20)
+        inside = np.arange(1, parts) / parts
+        for _ in range(rounds):
+            at = low[..., None] + width[..., None] * inside
+            below = ndtr((at[..., None] - centre[..., None, :]) / deviation[..., None, :])
+            passed = ((below @ weights[..., None])[..., 0] < shares[:, None, None]).sum(axis=-1)
+            low = low + width * passed / parts
+            width = width / parts
+        points: Array = np.exp(np.minimum(low + 0.5 * width, 600.0))
         return points
 
     def spread(self) -> Array:

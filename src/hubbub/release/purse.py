@@ -14,6 +14,8 @@ FIRST_SHARE = Fraction(1, 10)
 CRUMB = 20
 """What is less than a 20th of an even share buys nothing worth a look."""
 
+_STEPS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 18, 20, 21, 24, 28, 30, 32)
+
 
 class Purse:
     """The budget of a stream that may look at some ticks only; amounts are in epsilon, or in rho.
@@ -69,13 +71,14 @@ class Purse:
         return self.left if looks == 1 else self.nice(self.left / looks)
 
     def nice(self, amount: Fraction) -> Fraction:
-        """The largest budget/q within `amount`, for a q of two digits (or q a multiple of 5 at its third)."""
+        """The largest budget/q within `amount`, for a q with no prime factor above 7: sums of such keep few digits."""
         if amount <= 0:
             return Fraction(0)
-        parts = math.ceil(self.budget / amount)
-        unit = max(10 ** max(len(str(parts)) - 2, 0) // 2, 1)
-        rounded: Fraction = self.budget / (math.ceil(Fraction(parts, unit)) * unit)
-        return rounded
+        parts = max(math.ceil(self.budget / amount), 1)
+        power = 1
+        while parts > _STEPS[-1] * power:
+            power *= 2
+        return self.budget / next(step * power for step in _STEPS if step * power >= parts)
 
     def spend(self, amount: Fraction) -> None:
         if amount:
