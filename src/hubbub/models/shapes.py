@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 
 DRIFTS = ((0.002, 0.45), (0.008, 0.45), (0.03, 0.1))
 """Steps of the level a tick, with their prior weight: most levels are slow."""
-DEVIATIONS = ((3, 0.3), (12, 0.3), (12, 1.0), (50, 0.3), (50, 1.0))
-"""Time constants in ticks and sizes of deviations from the level; half of the shapes have none."""
+DEVIATIONS = ((3, 0.3, 0.2), (12, 0.3, 0.2), (12, 1.0, 0.2), (50, 0.3, 0.2), (50, 1.0, 0.2))
+"""Time constants in ticks, sizes and weights of deviations from the level; half of the prior has none."""
 WHITES = ((0.03, 0.5), (0.12, 0.35), (0.4, 0.15))
 SEASON_SIZE = 0.5
 """How large a season's first harmonic is thought to be; the k-th is thought to be a k-th of it."""
@@ -77,8 +77,8 @@ class Shapes:
         without: list[tuple[float, ...]] = []
         for (drift, a), (white, b) in product(DRIFTS, WHITES):
             without.append((drift, 0.0, 0.0, white, 0.0, a * b / 2))
-            for time, size in DEVIATIONS:
-                without.append((drift, math.exp(-1 / time), size, white, 0.0, a * b / 2 / len(DEVIATIONS)))
+            for time, size, share in DEVIATIONS:
+                without.append((drift, math.exp(-1 / time), size, white, 0.0, a * b * share / 2))
         rows = np.array(without)
         if periods:
             with_season = rows.copy()

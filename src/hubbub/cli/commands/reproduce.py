@@ -67,6 +67,58 @@ def www14(
     )
 
 
+@app.command("fast")
+def fast(
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions: an answer within a minute.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A folder for the table (CSV) and plots (HTML).", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the noise.")] = 2014,
+    as_json: Json = False,
+) -> None:
+    """One long series (Fan 2014, chapter 3): FAST, DFT, the simplest methods and adaptive, and FAST's parameters."""
+    from hubbub.lab.reproduce_series import fast_tables, write_fast
+
+    output = Output(as_json)
+    with output.progress("fast", 1) as bar:
+        found = fast_tables(
+            quick, seed, lambda total: bar.update(bar.task_ids[0], total=total), lambda: bar.advance(bar.task_ids[0])
+        )
+    for table in found.tables:
+        output.table(table.title, table.columns, table.rows)
+        output.text("")
+    output.text(found.words)
+    written = [] if out is None else write_fast(out, found.rows)
+    for path in written:
+        output.text(f"wrote {path}")
+    facts = {"experiment": "fast", "seed": seed, "quick": quick, "rows": found.rows}
+    output.document({**facts, "written": [str(path) for path in written]})
+
+
+@app.command("outbreaks")
+def outbreaks(
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions: an answer within a minute.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="A folder for the table (CSV).", show_default=False)] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the noise.")] = 2014,
+    as_json: Json = False,
+) -> None:
+    """Outbreak detection on private counts (Fan 2014, chapter 4): EARS C1 to C3, raw against private."""
+    from hubbub.lab.reproduce_series import outbreak_tables, write_rows
+
+    output = Output(as_json)
+    with output.progress("outbreaks", 12) as bar:
+        found = outbreak_tables(quick, seed, lambda: bar.advance(bar.task_ids[0]))
+    for table in found.tables:
+        output.table(table.title, table.columns, table.rows)
+        output.text("")
+    output.text(found.words)
+    written = [] if out is None else [write_rows(out, "outbreaks.csv", found.rows)]
+    for path in written:
+        output.text(f"wrote {path}")
+    facts = {"experiment": "outbreaks", "seed": seed, "quick": quick, "rows": found.rows}
+    output.document({**facts, "written": [str(path) for path in written]})
+
+
 def _cell(row: dict[str, Any], name: str) -> str:
     paper = row[f"{name}_paper"]
     return f"{row[name]:.4f} ± {row[f'{name}_error']:.4f}" + (f" [{paper}]" if paper else "")
