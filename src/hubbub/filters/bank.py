@@ -20,6 +20,9 @@ from hubbub.filters.noise_shape import NoiseShape
 Array = NDArray[np.float64]
 
 NODES = 64
+FIRST_DEVIATION = 0.25
+"""Of a deviation's variance, at the start. With all of it a model would take part of its first measurement for a
+deviation from the prior's level, and lean back towards that level, which was only a guess, as the deviation fades."""
 _REACH = 6.0
 _PLACES = (np.arange(NODES) + 0.5) / NODES
 _HIGHEST = 60.0
@@ -64,7 +67,7 @@ def start(shapes: BankShapes, series: int, centre: float, spread: float) -> Bank
     mean[..., 0] = centre
     covariance = np.zeros((series, shapes.count, shapes.size, shapes.size))
     covariance[..., 0, 0] = spread**2
-    covariance[..., 1, 1] = shapes.deviation**2
+    covariance[..., 1, 1] = FIRST_DEVIATION * shapes.deviation**2
     for i, variance in enumerate(shapes.season_variances(), 2):
         covariance[..., i, i] = shapes.seasonal * variance
     return BankState(mean, covariance, np.tile(shapes.log_prior, (series, 1)))

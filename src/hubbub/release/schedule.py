@@ -27,7 +27,6 @@ MODELS_ASKED = 16
 SERIES_ASKED = 64
 """A schedule is shared by all keys of a stream; so many of them speak for the others."""
 CANDIDATES = 12
-NEARLY = 0.05
 _CYCLES = 8
 """After so many looks a filter has settled: later cycles cost what the last one did."""
 _POINTS = 4
@@ -70,9 +69,7 @@ def shared_plan(
     average = errors.mean(axis=0)
     if not at_once:
         average = average[: len(candidates.looks)]
-    # The models' forecasts are rough: among plans that are nearly as good the one with the fewest looks is the safest.
-    close = np.flatnonzero(average <= average.min() * (1 + NEARLY))
-    best = int(close[np.lexsort((average[close], looks[close]))[0]])
+    best = int(average.argmin())
     return Plan(int(looks[best]), int(delays[best]), float(average[best]))
 
 
