@@ -14,7 +14,7 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 from hubbub.filters.observation import Observation, observe_gaussian, observe_laplace
 
 Array = NDArray[np.float64]
-_HALVINGS = 16
+_HALVINGS = 12
 
 
 class Noise(Protocol):
