@@ -75,7 +75,7 @@ def released(make: Callable[[], Any], model: NavigationModel, ticks: int) -> flo
 
 
 def agreement(size: int, links: int, ticks: int = 60) -> tuple[float, float]:
-    """Mean absolute error of the dense and of the diagonal filter on the same measurements (both with derived noise)."""
+    """Mean absolute errors of the dense and of the diagonal filter on the same measurements, noise derived."""
     model = site(size, links)
     rng = np.random.default_rng(3)
     matrix, arrivals = model.matrix.toarray(), model.arrivals
@@ -156,6 +156,5 @@ def main() -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     for line in main():
-        print(
-            f"{line['what']:70} {line['value']:10.3f} {line['unit']:10} {line['ratio']:6.2f} x {line['peer']} ({line['goal']})"
-        )
+        told = f"{line['value']:10.3f} {line['unit']:10} {line['ratio']:6.2f} x {line['peer']} ({line['goal']})"
+        print(f"{line['what']:70} {told}")

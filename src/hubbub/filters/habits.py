@@ -30,10 +30,10 @@ class Habits:
     following: float = 0.1
     stay: float = 0.9
     again: float = 0.02
-    reach: float = 3.0
+    reach: float = 2.0
     churn: float = 0.0
     least_variance: float = 0.05
-    scale_drift: float = 0.005
+    scale_drift: float = 0.003
     scale_memory: float = 0.995
     watched: int = 2048
     reason: float = 0.05
