@@ -50,7 +50,7 @@ class CountsPort(Protocol):
 
 class StatusPort(Protocol):
     """What the curator may know about the pipeline: lag, ticks lost, the share dropped by the bound, late events,
-    unknown keys, memory, rate. Never a raw count of a tick."""
+    unknown keys, memory, rate. What is shown of it goes through `fit_for_curator`: shares, never a raw count."""
 
     def status(self, stream: str) -> Mapping[str, Fact]: ...
 

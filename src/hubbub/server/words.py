@@ -9,6 +9,8 @@ from hubbub.server.ports import Fact
 
 _LABELS = {
     "lag_seconds": ("Lag", "seconds behind the clock"),
+    "delay_seconds": ("Delay", "how long a tick waits for late events"),
+    "trouble": ("Trouble", "what the pipeline waits for"),
     "ticks_lost": ("Ticks lost to crashes", "charged, never drawn, predicted over"),
     "dropped_share": ("Dropped by the bound", "share of contributions above the unit's bound"),
     "late_share": ("Late", "share of events that came after their tick was closed"),
@@ -35,6 +37,38 @@ def protection(unit: Unit) -> dict[str, str]:
     else:
         thing, blur = "each person", "nobody can tell whether any one person was counted"
     return {"thing": thing, "blur": blur, "bound": unit.bound}
+
+
+_PASSED = frozenset({"lag_seconds", "delay_seconds", "trouble", "memory_bytes", "rate", "ticks_lost", "healthy"})
+
+_SHARES = {
+    "dropped_share": ("beyond_bound",),
+    "late_share": ("late", "ahead", "outside"),
+    "unknown_share": ("unknown",),
+    "malformed_share": ("malformed", "oversized"),
+}
+
+
+def fit_for_curator(status: Mapping[str, Fact]) -> dict[str, Fact]:
+    """What of a pipeline's facts may be shown, even to the curator: no raw count.
+
+    Looked at twice, an exact number of events tells what came in between. So counts become shares of all events, to
+    two digits, and whatever is not known to be harmless is left out.
+
+    >>> fit_for_curator({"lag_seconds": 0.4, "events": 10_000, "beyond_bound": 123, "open": 777})
+    {'lag_seconds': 0.4, 'dropped_share': 0.012}
+    """
+    kept = {name: value for name, value in status.items() if name in _PASSED}
+    events = status.get("events")
+    for share, parts in _SHARES.items():
+        given = status.get(share)
+        if isinstance(given, int | float):
+            kept[share] = float(f"{given:.2g}")
+        elif isinstance(events, int) and events > 0:
+            found = [value for name in parts if isinstance(value := status.get(name), int)]
+            if found:
+                kept[share] = float(f"{sum(found) / events:.2g}")
+    return kept
 
 
 def curator_facts(status: Mapping[str, Fact]) -> list[tuple[str, str, str]]:

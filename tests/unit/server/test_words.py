@@ -13,7 +13,7 @@ from hubbub.server.picture import Pictures, largest
 from hubbub.server.quantity import Quantity
 from hubbub.server.ranking import Ranking
 from hubbub.server.sums import REACH, Sum, share_of, sum_of, total_of
-from hubbub.server.words import curator_facts, protection
+from hubbub.server.words import curator_facts, fit_for_curator, protection
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -144,3 +144,10 @@ def test_moments_and_staleness():
     assert clock.is_stale(timed, START, START + timedelta(seconds=33))
     assert clock.span(timedelta(milliseconds=250)) == "0.25 seconds"
     assert clock.ticks(1, None) == "1 tick"
+
+
+def test_the_curator_sees_shares_and_never_a_count():
+    raw = {"events": 777_000_111, "counted": 777_000_111, "open": 777, "waiting": 77, "late": 7_770_001, "bots": 5}
+    shown = fit_for_curator({**raw, "lag_seconds": 0.5, "unknown": 0, "state_bytes": 777, "surprise": 777})
+    assert shown == {"lag_seconds": 0.5, "late_share": 0.01, "unknown_share": 0.0}
+    assert fit_for_curator({"events": 0, "late": 0, "late_share": 0.123456}) == {"late_share": 0.12}

@@ -17,6 +17,7 @@ from hubbub.server.pages import DEFAULT_WINDOW, WINDOWS, Pages
 from hubbub.server.routes.inputs import position_of
 from hubbub.server.routes.read import sum_between
 from hubbub.server.views import budget_of
+from hubbub.server.words import fit_for_curator
 from hubbub.store import Stream
 
 router = APIRouter(include_in_schema=False)
@@ -121,7 +122,8 @@ async def curator(request: Request, desk: TheDesk, stream: StreamName = None) ->
         return _pages(request).nothing()
     status = None
     if desk.status is not None:
-        status = dict(await run_in_threadpool(desk.status.status, shown.name))
+        status = fit_for_curator(await run_in_threadpool(desk.status.status, shown.name))
+        status.pop("ticks_lost", None)  # the page has it from the ledger
     page = _pages(request).curator(shown, await run_in_threadpool(budget_of, desk, shown.name), status)
     page.headers["Cache-Control"] = "no-store"
     return page

@@ -13,6 +13,7 @@ from hubbub.server.desk import TheDesk
 from hubbub.server.errors import NotOffered
 from hubbub.server.metrics import CONTENT_TYPE
 from hubbub.server.routes.describe import refusals
+from hubbub.server.words import fit_for_curator
 
 router = APIRouter(tags=["system"])
 
@@ -48,4 +49,4 @@ async def status(desk: TheDesk, stream: str) -> dict[str, Any]:
     desk.feed.stream(stream)
     if desk.status is None:
         raise NotOffered("This server only reads the store.", "Ask where `hubbub monitor` runs.")
-    return {"stream": stream, "status": dict(await run_in_threadpool(desk.status.status, stream))}
+    return {"stream": stream, "status": fit_for_curator(await run_in_threadpool(desk.status.status, stream))}
