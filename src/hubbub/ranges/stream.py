@@ -45,7 +45,6 @@ LARGEST_WINDOW = 2**28
 _SEGMENTS = 32
 _SHORTEST = 64
 _STEPS = 1024
-_SLOW_STEPS = 64
 _KEPT = 256
 
 
@@ -319,8 +318,7 @@ class RangeStream:
         """How wrong the tick just measured is, from a short list made ahead."""
         if not self._steps:
             strategy, done = self._segment.strategy, self._segment.measured
-            ahead = _STEPS if strategy.for_pure else _SLOW_STEPS
-            variances = strategy.step_uses(done - 1, ahead) @ np.array(self._segment.variances)
+            variances = strategy.step_uses(done - 1, _STEPS) @ np.array(self._segment.variances)
             variances += strategy.rounding(1, 2)
             if done == 1:
                 variances[0] += strategy.rounding(0, 1) - strategy.rounding(1, 2)

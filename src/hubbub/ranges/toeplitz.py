@@ -190,7 +190,12 @@ class Toeplitz(Strategy):
         return np.array(means)[:, None]
 
     def step_uses(self, first: int, count: int) -> NDArray[np.float64]:
-        return np.array([self.uses(p, p + 1) for p in range(first, first + count)])
+        a = np.arange(first, first + count) % self.size
+        both, product = self._pairs
+        moved = np.expm1(self._modes[1])
+        older = -np.expm1(a[:, None, None] * both) * (product * moved[:, None] * moved)
+        uses: NDArray[np.float64] = self._within(0, 1) + older.sum(axis=(1, 2), keepdims=True)[:, 0]
+        return uses
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "size": self.size}

@@ -29,7 +29,7 @@ class ToeplitzFilter(Walk):
         self._decays = strategy.decays[:, None]
         self._sums = np.zeros((len(strategy.amounts), keys), dtype=np.int64)  # confidential
         # Post-processing: R u = y is solved tick by tick; u adds up to the prefix.
-        self._past_weights = self._amounts * (1 - self._decays)
+        self._past_weights = strategy.amounts * (1 - strategy.decays)
         self._kept = 1 - self._decays
         self._diagonal = float(strategy.amounts.sum())
         self._solved = np.zeros((len(strategy.amounts), keys))
@@ -50,12 +50,13 @@ class ToeplitzFilter(Walk):
         sums = self._sums
         sums -= np.rint(sums * self._decays).astype(np.int64)
         sums += counts * self._unit
+        # Not a matrix product, whose order of summation, and so its rounding, may vary.
         weighed: NDArray[np.int64] = np.rint((self._amounts * sums).sum(axis=0)).astype(np.int64)
         return weighed
 
     def _solve(self, measured: NDArray[np.int64]) -> NDArray[np.int64]:
         """Post-processing: from what could be published itself to the increment of the rounded prefix."""
-        solved = (measured / self._unit - (self._past_weights * self._solved).sum(axis=0)) / self._diagonal
+        solved = (measured / self._unit - self._past_weights @ self._solved) / self._diagonal
         self._solved *= self._kept
         self._solved += solved
         self._prefix += solved

@@ -206,14 +206,15 @@ class RangeWindow:
         by_tick = {release.tick.index: release for release in kept}
         row = self._row(self._next - 1)
         # Backward from the present, so that it does not matter where in a segment the first of them lies.
-        for tick in range(self._next - 1, ticks[0] - 1, -1):
+        oldest = max(ticks[0], self._next - self.window)  # with gaps, so many releases reach back further than the ring
+        for tick in range(self._next - 1, oldest - 1, -1):
             before = self._row(tick - 1)
             release = by_tick.get(tick)
             found = None if release is None else release.measurements
             self._sums[before] = self._sums[row] if found is None else self._sums[row] - found
             self._measured[before] = self._measured[row] - (found is not None)
             row = before
-        self._origin = ticks[0]
+        self._origin = oldest
 
     @classmethod
     def of(cls, keys: Keys, window: int, snapshot: Snapshot, releases: Iterable[Release]) -> RangeWindow:

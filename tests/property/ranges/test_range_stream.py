@@ -33,7 +33,7 @@ DOINGS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(strategy=STRATEGIES, doings=DOINGS, ends=st.lists(st.tuples(st.integers(0, 31), st.integers(0, 31)), max_size=6))
 def test_every_answer_is_the_sum_of_what_was_released(strategy, doings, ends):
     """`released` is None for a missing tick; `kept` is what a store would hold."""

@@ -375,6 +375,17 @@ def test_a_recall_may_begin_anywhere_and_hold_gaps():
             again.recall(wrong)
 
 
+def test_a_recall_of_more_ticks_than_the_window_holds():
+    made = stream(method="rtp")
+    releases = [*run(made, 20), made.predict(Tick(79)), *run(made, 10, first=80)]
+    again = stream(method="rtp")
+    again.restore(made.snapshot())
+    again.recall(releases)
+    assert again.window.oldest == made.window.oldest == 26
+    for first, last in [(26, 89), (26, 79), (70, 85), (85, 89)]:
+        assert again.total(first, last, "news") == made.total(first, last, "news")
+
+
 def test_a_window_alone_answers_from_what_a_store_holds():
     made = stream(method="two-level")
     releases = run(made, 100)
