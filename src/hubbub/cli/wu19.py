@@ -82,9 +82,22 @@ def _write(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:
             writer.writeheader()
             writer.writerows(rows)
         paths = [table]
+        by_pattern = [row for row in rows if row["figure"] == "6-8"]
+        for i, stream in enumerate(dict.fromkeys(row["stream"] for row in by_pattern), 1):
+            path = folder / f"wu19_patterns_{i}.html"
+            columns = {
+                method: [
+                    (row["pattern"], row["error"], row["standard_error"] or 0.0)
+                    for row in by_pattern
+                    if (row["stream"], row["method"]) == (stream, method)
+                ]
+                for method in METHODS
+            }
+            lines(path, f"{stream}, epsilon 1", "queries", "mean squared error", columns, log_y=True)
+            paths.append(path)
         by_length = [row for row in rows if row["figure"] == "9-11"]
         for i, stream in enumerate(dict.fromkeys(row["stream"] for row in by_length), 9):
-            for epsilon in dict.fromkeys(row["epsilon"] for row in by_length):
+            for epsilon in dict.fromkeys(row["epsilon"] for row in by_length if row["stream"] == stream):
                 path = folder / f"wu19_figure_{i}_epsilon_{epsilon:g}.html"
                 series = {
                     method: [

@@ -43,6 +43,10 @@ def test_streams_of_the_papers_sizes(monkeypatch, tmp_path):
     assert [len(series.counts) for series in short] == [32_768]
     assert [name for name, _, _ in patterns(short[0], TINY)] == ["small", "middle", "large", "1", "64"]
     assert epsilons(short[0], "small", TINY) == (1.0,)
+    assert epsilons(short[0], "64", TINY) == (1.0, 0.1)
+    long = Series("long", np.zeros(2_000_000, dtype=np.int64), 65_536, 2)
+    assert [name for name, low, high in patterns(long, full) if low == high] == ["1", "16", "256", "4096", "65536"]
+    assert epsilons(long, "16", full) == (1.0,)
 
 
 def test_the_command_writes_tables_and_plots(monkeypatch, tmp_path, capsys):
@@ -51,7 +55,7 @@ def test_the_command_writes_tables_and_plots(monkeypatch, tmp_path, capsys):
     assert main(["reproduce", "wu19", "--quick", "--json", "--out", str(tmp_path / "out")]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["experiment"] == "wu19"
-    assert len(facts["written"]) == 2
+    assert len(facts["written"]) == 3
     assert main(["reproduce", "wu19", "--quick"]) == 0
     said = capsys.readouterr().out
     assert "figure 12" in said
