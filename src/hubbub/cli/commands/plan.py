@@ -1,0 +1,132 @@
+"""`hubbub plan`: what accuracy an epsilon will buy, before anything is released."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hubbub.cli.output import Json, Output
+from hubbub.errors import InvalidInput, InvalidParameter
+
+
+def command(
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", help="Only this budget; left out, a range of them.")
+    ] = None,
+    unit: Annotated[str, typer.Option("--unit", help="What is protected: event, session, user or window.")] = "user",
+    ticks: Annotated[
+        int | None,
+        typer.Option("--ticks", help="How long the stream will run; the length of --series if that is given."),
+    ] = None,
+    max_ticks: Annotated[
+        int | None, typer.Option("--max-ticks", help="In how many ticks one unit counts at most (a window's width).")
+    ] = None,
+    level: Annotated[
+        float, typer.Option("--level", help="About how many are counted a tick, for a simulated series.")
+    ] = 500.0,
+    series: Annotated[
+        Path | None,
+        typer.Option("--series", help="A PUBLIC series to try on, CSV or Parquet; it is not protected here."),
+    ] = None,
+    error: Annotated[
+        float | None, typer.Option("--error", help="A wished average relative error: the epsilon that buys it.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", help="A method to compare; may be given several times.")
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", help="Simulated releases of each method and epsilon.")] = 5,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Where to write a plot, as one HTML file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say beforehand how wrong each method will be, on a public or a simulated series."""
+    from hubbub.exact import positive, whole
+    from hubbub.lab import planning
+    from hubbub.lab.series import read_counts
+    from hubbub.privacy.unit import Unit
+
+    output = Output(as_json)
+    whole(runs, "runs", "5 give a first idea.")
+    if error is not None and not error > 0:
+        raise InvalidParameter(f"`error` must be above 0; got {error}.", "0.1 is ten per cent.")
+    if series is not None:
+        keys, table = read_counts(series, None)
+        counted = table[:, 0]
+        source = f"the public series {keys.names[0]!r} of {series.name}"
+        if len(keys) > 1:
+            output.note(f"{series.name} has {len(keys):,} keys: the plan is for the first, {keys.names[0]!r}.")
+        if ticks is not None:
+            counted = counted[: whole(ticks, "ticks")]
+    else:
+        counted = planning.simulated_series(level, whole(ticks or 365, "ticks"), seed=7)
+        source = f"a simulated series about {level:g}"
+    protected: Unit = _unit(unit, max_ticks, len(counted))
+    chosen = method or list(planning.USUAL[type(protected)])
+    if epsilon is None:
+        epsilons = list(planning.EPSILONS)
+    else:
+        epsilons = [float(positive(epsilon, "epsilon"))]
+        if error is not None:
+            raise InvalidParameter(
+                "Give an epsilon or a wished error, not both.", "One of them follows from the other."
+            )
+    with output.progress("planning", len(chosen) * len(epsilons)) as bar:
+        found = planning.expectations(
+            counted, protected, epsilons, chosen, runs, done=lambda: bar.advance(bar.task_ids[0])
+        )
+    output.table(
+        f"Average relative error on {source}, {len(counted):,} ticks, unit {unit}",
+        ["method", "epsilon", "error", "lucky to unlucky", "about ±"],
+        [
+            [e.method, f"{e.epsilon:g}", f"{e.error:.3g}", f"{e.lucky:.3g} to {e.unlucky:.3g}", f"{e.absolute:,.3g}"]
+            for e in found
+        ],
+    )
+    needed: dict[str, Any] = {}
+    if error is not None:
+        needed = {name: planning.epsilon_for(found, name, error) for name in chosen}
+        output.text("")
+        rows = [[name, "more than were tried" if value is None else f"{value:.2g}"] for name, value in needed.items()]
+        output.table(f"Epsilon for an error of {error:g}", ["method", "epsilon"], rows)
+    if plot is not None:
+        _plot(plot, found)
+        output.text(f"Wrote {plot}.")
+    output.document(
+        {
+            "unit": unit,
+            "ticks": len(counted),
+            "runs": runs,
+            "series": source,
+            "expectations": [e.to_dict() for e in found],
+            "epsilon_for_error": needed or None,
+        }
+    )
+
+
+def _unit(name: str, max_ticks: int | None, length: int) -> Any:
+    from hubbub.privacy import Event, Session, User, Window
+
+    if name == "event":
+        return Event()
+    if name == "user":
+        return User(max_ticks=max_ticks, horizon=length)
+    if name not in ("session", "window"):
+        raise InvalidParameter(f"There is no unit {name!r}.", "Known units: event, session, user, window.")
+    if max_ticks is None:
+        raise InvalidParameter(f"The unit {name!r} needs --max-ticks.", "In how many ticks can one count at most?")
+    return Session(max_ticks) if name == "session" else Window(max_ticks)
+
+
+def _plot(path: Path, found: list[Any]) -> None:
+    from hubbub.lab.plots import lines
+
+    if path.suffix != ".html":
+        raise InvalidInput(f"{path.name} does not end in .html.", "The plot is one HTML file.")
+    points: dict[str, list[tuple[Any, float, float]]] = {}
+    for e in found:
+        points.setdefault(e.method, []).append((e.epsilon, e.error, (e.unlucky - e.lucky) / 2))
+    try:
+        lines(path, "expected relative error", "epsilon", "error", points, log_x=True, log_y=True)
+    except OSError as wrong:
+        raise InvalidInput(f"{path} cannot be written: {wrong.strerror}.", "Choose another place.") from None
