@@ -42,12 +42,12 @@ def site(size: int, links: int, seed: int = 1) -> NavigationModel:
 
 
 def timed(work: Callable[[], Any], repeats: int) -> float:
-    """Seconds, the best of `repeats`: what the code takes, without what else the machine does."""
+    """Processor seconds (one thread), the best of `repeats`: what the code takes, whatever else the machine does."""
     best = np.inf
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
@@ -63,15 +63,17 @@ def dense_filter(model: NavigationModel, measured: np.ndarray) -> None:
 
 
 def released(make: Callable[[], Any], model: NavigationModel, ticks: int) -> float:
-    """Seconds a tick of a whole releaser, after two ticks of warming up."""
+    """Seconds a tick of a whole releaser (the median tick), after two ticks of warming up."""
     releaser = make()
     truth = np.rint(model.initial).astype(np.int64)
     for k in range(2):
         releaser.release(Counts.of(model.keys, Tick(k), truth))
-    start = time.perf_counter()
+    seconds = []
     for k in range(2, ticks + 2):
+        start = time.process_time()
         releaser.release(Counts.of(model.keys, Tick(k), truth))
-    return (time.perf_counter() - start) / ticks
+        seconds.append(time.process_time() - start)
+    return float(np.median(seconds))
 
 
 def agreement(size: int, links: int, ticks: int = 60) -> tuple[float, float]:

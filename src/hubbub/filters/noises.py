@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-from hubbub.filters.observation import Observation, observe_gaussian, observe_laplace
+from hubbub.filters.observation import FLAT, Observation, observe_gaussian, observe_laplace
 
 Array = NDArray[np.float64]
 _HALVINGS = 12
@@ -95,7 +95,15 @@ class LaplaceNoise:
         return observe_laplace(mean, variance, measured, self.scale)
 
     def _halves(self, mean: Array, variance: Array, measured: Array) -> tuple[Array, ...]:
-        """sqrt(P), r, and the logarithms of both halves' factors after normalising, and of the chance of x < z."""
+        """mu, sqrt(P), r, the logarithms of both halves' factors after normalising, and that of the chance of x < z.
+
+        A prior so wide that it is flat around z is replaced by a narrower one with the same slope there: the belief is the
+        same, and no digits are lost.
+        """
+        widest = (FLAT * self.scale) ** 2
+        if (variance > widest).any():
+            mean = measured - (measured - mean) * np.minimum(widest / variance, 1.0)
+            variance = np.minimum(variance, widest)
         deviation = np.sqrt(np.clip(variance, 1e-12 * self.scale**2, None))
         ratio = deviation / self.scale
         unit = (measured - mean) / deviation
@@ -103,13 +111,13 @@ class LaplaceNoise:
         below = half - lean + log_ndtr(unit - ratio)
         above = half + lean + log_ndtr(-unit - ratio)
         both = np.logaddexp(below, above)
-        return deviation, ratio, half - lean - both, half + lean - both, below - both
+        return mean, deviation, ratio, half - lean - both, half + lean - both, below - both
 
     def quantiles(self, mean: Array, variance: Array, measured: Array, chances: Sequence[float]) -> list[Array]:
-        return self._points(mean, measured, self._halves(mean, variance, measured), chances)
+        return self._points(measured, self._halves(mean, variance, measured), chances)
 
-    def _points(self, mean: Array, measured: Array, halves: tuple[Array, ...], chances: Sequence[float]) -> list[Array]:
-        deviation, ratio, lower, upper, below = halves
+    def _points(self, measured: Array, halves: tuple[Array, ...], chances: Sequence[float]) -> list[Array]:
+        mean, deviation, ratio, lower, upper, below = halves
         points = []
         for chance in chances:
             log_chance, log_rest = math.log(chance), math.log1p(-chance)
@@ -122,7 +130,7 @@ class LaplaceNoise:
         self, weights: Array, mean: Array, variance: Array, measured: Array, chances: Sequence[float]
     ) -> list[Array]:
         halves = self._halves(mean, variance, measured)
-        deviation, ratio, lower, upper, _ = halves
+        mean, deviation, ratio, lower, upper, _ = halves
 
         def below(point: Array) -> Array:
             unit = (point - mean) / deviation
@@ -131,7 +139,7 @@ class LaplaceNoise:
             chance: Array = (weights * np.where(side, part, 1.0 - part)).sum(0)
             return chance
 
-        each = self._points(mean, measured, halves, chances)
+        each = self._points(measured, halves, chances)
         return [_halve(below, points, chance) for points, chance in zip(each, chances, strict=True)]
 
 

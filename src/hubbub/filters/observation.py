@@ -25,7 +25,7 @@ from scipy.special import log_ndtr
 
 Array = NDArray[np.float64]
 
-_FLAT = 50.0
+FLAT = 50.0
 """From this ratio of prior deviation to noise scale on, the prior is flat and the closed form only loses digits."""
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
@@ -64,7 +64,7 @@ def observe_laplace(mean: Array, variance: Array, measured: Array, scale: float)
     >>> seen.pull.round(6).tolist(), seen.grip.round(6).tolist()
     ([0.5], [0.0])
     """
-    deviation = np.sqrt(np.maximum(variance, 1e-12 * scale * scale))
+    deviation = np.sqrt(np.clip(variance, 1e-12 * scale * scale, (FLAT * scale) ** 2))
     ratio = deviation / scale
     away = measured - mean
     unit = away / deviation
@@ -77,7 +77,7 @@ def observe_laplace(mean: Array, variance: Array, measured: Array, scale: float)
     kink = np.exp(-0.5 * unit * unit - _LOG_ROOT - both)
     grip = 2.0 * kink / (scale * deviation) - (1.0 - tilt * tilt) / (scale * scale)
     seen = Observation(tilt / scale, np.clip(grip, 0.0, 1.0 / (deviation * deviation)), both - math.log(2.0 * scale))
-    flat = ratio > _FLAT
+    flat = variance > (FLAT * scale) ** 2
     if flat.any():
         plain = observe_gaussian(mean, variance, measured, 2.0 * scale * scale)
         seen.pull[flat] = plain.pull[flat]

@@ -25,7 +25,8 @@ class Mkf(Releaser):
     The paper counts inactive sessions "$" as an 18th page, which makes new sessions part of M. One session changes
     that count in up to T - l ticks, so noise of scale l/epsilon does not protect it: here "$" is neither measured nor
     released, and new sessions enter as the constant `model.arrivals`, which is what the "$" column of M amounts to.
-    Without a model the matrix is the identity.
+    Without a model the matrix is the identity. Its intervals are those of the filter's own covariance, and hold only if
+    Q is right: a Q that was tuned for small errors makes them too narrow (docs/reproduce.md).
 
     Guarantee
         Protects: one `unit`; neighbouring streams differ in the presence of one.
