@@ -97,8 +97,8 @@ class LaplaceNoise:
     def _halves(self, mean: Array, variance: Array, measured: Array) -> tuple[Array, ...]:
         """mu, sqrt(P), r, the logarithms of both halves' factors after normalising, and that of the chance of x < z.
 
-        A prior so wide that it is flat around z is replaced by a narrower one with the same slope there: the belief is the
-        same, and no digits are lost.
+        A prior so wide that it is flat around z is replaced by a narrower one with the same slope there: the belief
+        is the same, and no digits are lost.
         """
         widest = (FLAT * self.scale) ** 2
         if (variance > widest).any():

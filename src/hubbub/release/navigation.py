@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.errors import InvalidParameter
 from hubbub.filters import Links, adaptive
 from hubbub.filters.adaptive import AdaptiveState
 from hubbub.filters.belief import Belief
@@ -76,6 +77,11 @@ class Navigation(Releaser):
         self._model = None if model is None else model.expect(keys)
         given = habits or (_ALONE if model is None else Habits())
         self._habits = replace(given, adaptive=adaptive and given.adaptive)
+        if not 0.0 <= scale_error <= 10.0:
+            raise InvalidParameter(
+                f"`scale_error` must lie between 0 and 10; got {scale_error}.",
+                "0.5 means: off by a half, more or less.",
+            )
         self._scale_error = scale_error
         self._links = Links.identity(len(keys)) if model is None else Links.of(model.matrix)
         self._arrivals = np.zeros(len(keys)) if model is None else model.arrivals

@@ -96,6 +96,8 @@ def test_settings_that_cannot_be():
             Ukf(KEYS, GUARANTEE, process_variance=wrong)
         with pytest.raises(InvalidParameter, match="process_variance"):
             Mkf(KEYS, GUARANTEE, process_variance=wrong)
+    with pytest.raises(InvalidParameter, match="scale_error"):
+        Navigation(KEYS, GUARANTEE, model=SITE, scale_error=float("nan"))
     for method in (Mkf, Navigation):
         with pytest.raises(InvalidModel, match="other keys"):
             method(Keys(["front", "blog"]), GUARANTEE, model=SITE)
