@@ -6,7 +6,7 @@ from hubbub.release.bd import Bd
 from hubbub.release.dft import Dft
 from hubbub.release.fast import TABLE_3_1, Fast
 from hubbub.release.lpa import Lpa
-from hubbub.release.methods import METHODS, make_releaser
+from hubbub.release.methods import METHODS, make_releaser, usual_method
 from hubbub.release.mkf import Mkf
 from hubbub.release.navigation import Navigation
 from hubbub.release.pid import PidSettings
@@ -31,4 +31,5 @@ __all__ = [
     "Sample",
     "Ukf",
     "make_releaser",
+    "usual_method",
 ]
