@@ -28,8 +28,8 @@ METHODS: Mapping[str, type[Releaser]] = MappingProxyType(
 def usual_method(guarantee: Guarantee) -> str:
     """The method to take if nobody says otherwise, from the unit alone.
 
-    A person's budget has to last for a horizon: there looks must be few, and `adaptive` plans them. Events, sessions and
-    windows are measured at every tick whatever the method; there `navigation` learns how visitors move between keys.
+    A person's budget has to last for a horizon: there looks must be few, and `adaptive` plans them. Events, sessions
+    and windows are measured at every tick; there `navigation` learns how visitors move between keys.
 
     >>> from hubbub.privacy import Session, User
     >>> usual_method(Guarantee.pure(User(horizon=52), 1)), usual_method(Guarantee.pure(Session(max_ticks=20), 1))

@@ -32,8 +32,13 @@ def command(
         typer.Option("--max-ticks", help="In how many ticks one unit counts at most (a window's width)."),
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", help="How to estimate: navigation, lpa, ukf, mkf, …")
-    ] = "navigation",
+        str | None,
+        typer.Option(
+            "--method",
+            help="How to estimate: adaptive, fast, lpa, navigation, sample, … Left out: adaptive for a user, "
+            "navigation otherwise.",
+        ),
+    ] = None,
     model: Annotated[Path | None, typer.Option("--model", help="A model written by hubbub fit.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Where to write the released series: .csv, .json or .parquet.")
@@ -46,16 +51,17 @@ def command(
     from hubbub.lab.series import read_counts, write_releases
     from hubbub.models import NavigationModel
     from hubbub.privacy import Guarantee
-    from hubbub.release import make_releaser
+    from hubbub.release import make_releaser, usual_method
     from hubbub.released import Tick
 
     output = Output(as_json)
-    if model is not None and method not in ("navigation", "mkf"):
+    if model is not None and method not in (None, "navigation", "mkf"):
         raise InvalidParameter(f"The method {method!r} takes no model.", "Use --method navigation.")
     site = None if model is None else NavigationModel.load(model)
     keys, series = read_counts(counts, None if site is None else site.keys)
     protected = _unit(unit, max_ticks, len(series))
     guarantee = Guarantee.pure(protected, epsilon)
+    method = method or ("navigation" if site is not None else usual_method(guarantee))
     settings: dict[str, Any] = {} if site is None else {"model": site}
     for path, kinds in ((out, (".csv", ".json", ".parquet")), (plot, (".html",))):
         if path is not None and path.suffix not in kinds:
