@@ -12,7 +12,7 @@ from hubbub.confidential import Counts
 from hubbub.exact import Exact
 from hubbub.noise import require_secure
 from hubbub.privacy import Guarantee, Unit
-from hubbub.release import Releaser, make_releaser
+from hubbub.release import Releaser, make_releaser, usual_method
 from hubbub.released import Keys, Release, Tick
 from hubbub.store import Curator, Store
 
@@ -28,8 +28,9 @@ class Monitor:
         Reference: that of `method`.
         Proof: docs/proofs/perturbation.md and docs/proofs/ledger.md (proved).
 
-    With a `store` (a path, or a PostgreSQL address) every tick is debited on disk before its noise is drawn, and a
-    monitor that is opened again goes on where the last one stopped, however that ended.
+    Without a `method` the unit decides (`usual_method`). With a `store` (a path, or a PostgreSQL address) every tick is
+    debited on disk before its noise is drawn, and a monitor that is opened again goes on where the last one stopped,
+    however that ended.
 
     >>> import hubbub as hb
     >>> monitor = hb.Monitor(keys=["front", "news", "sports"], unit=hb.Session(max_ticks=20), epsilon=1.0)
@@ -47,7 +48,7 @@ class Monitor:
         epsilon: Exact,
         *,
         delta: Exact = 0,
-        method: str = "lpa",
+        method: str | None = None,
         store: str | Path | Store | None = None,
         name: str = "monitor",
         allow_weak: bool = False,
@@ -60,7 +61,7 @@ class Monitor:
             if delta
             else Guarantee.pure(unit, epsilon, allow_weak=allow_weak)
         )
-        self._releaser: Releaser = make_releaser(method, Keys(keys), guarantee, **settings)
+        self._releaser: Releaser = make_releaser(method or usual_method(guarantee), Keys(keys), guarantee, **settings)
         self._store: Store | None = None
         self._curator: Curator | None = None
         if store is not None:
