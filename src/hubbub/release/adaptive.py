@@ -24,10 +24,10 @@ from hubbub.release.releaser import Estimate, Releaser
 from hubbub.release.schedule import Candidates, numbers_of_looks, shared_plan
 from hubbub.released import Cost, Keys, Release, Tick
 
-KNOWN = 0.8
-"""Once the level is known within a factor e^0.8 the rest of the budget is planned; until then looks double in cost."""
+KNOWN = 1.1
+"""Once the level is known within a factor e^1.1 = 3 the rest of the budget is planned; until then looks double."""
 MEMORY = 0.98
-LEAN = 0.5
+LEAN = 0.35
 """How far the released point leans from the median towards the point of least relative error (1)."""
 _SHARES = np.array([0.5, 0.025, 0.975, 0.16, 0.84])
 _LEANS = np.array([LEAN, 0.0, 0.0, 0.0, 0.0])
