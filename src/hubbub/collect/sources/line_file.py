@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections import deque
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -14,12 +16,16 @@ from hubbub.collect.sources.line_format import LineFormat
 from hubbub.collect.sources.lines import LineReader
 from hubbub.errors import InvalidInput
 
+WORKERS = 2
+"""Parsing is most of the work, and leaves Python's lock to others; reading and counting need a thread of their own."""
+
 
 class LineFile(Source):
     """Reads a log or a file of events, plain or gzip (told by its first bytes, not its name).
 
     A gzip file that breaks off gives what can be read; the rest counts as one malformed line. A position is the number
-    of bytes read (after unpacking).
+    of bytes read (after unpacking). The next blocks are parsed
+    by other threads while this one is counted.
     """
 
     def __init__(self, path: str | Path, lines: LineFormat, *, skip_header: bool = False) -> None:
@@ -28,18 +34,30 @@ class LineFile(Source):
         self._reader = LineReader(self._file)
         self._over = False
         self._counted = 0
+        self._workers = ThreadPoolExecutor(WORKERS, "hubbub-parse")
+        self._ahead: deque[Future[Batch]] = deque()
         if skip_header:
             self._seek(len(self._file.readline()))
 
     def open(self, positions: Mapping[str, str]) -> bool:
         if positions:
+            self._forget()
             self._seek(int(positions["file"]))
         return True
 
     def poll(self, timeout: float = 1.0) -> Batch | None:
         del timeout
-        if self._over:
-            return None
+        while len(self._ahead) <= WORKERS and not self._over:
+            self._ahead.append(self._read())
+        return self._ahead.popleft().result() if self._ahead else None
+
+    def close(self) -> None:
+        self._forget()
+        self._workers.shutdown()
+        self._file.close()
+
+    def _read(self) -> Future[Batch]:
+        """Read a block here, in order; have it parsed beside whatever else is going on."""
         broken = 0
         try:
             block = self._reader.read()
@@ -48,17 +66,21 @@ class LineFile(Source):
         if not block:
             self._over = True
             block = self._reader.rest() if not broken else b""
-        events, malformed = self._lines.parse(block)
         oversized, self._counted = self._reader.oversized - self._counted, self._reader.oversized
-        positions = {"file": str(self._reader.consumed)}
-        return Batch.of(events, positions=positions, malformed=malformed + broken, oversized=oversized)
+        return self._workers.submit(self._parse, block, str(self._reader.consumed), broken, oversized)
 
-    def close(self) -> None:
-        self._file.close()
+    def _parse(self, block: bytes, behind: str, broken: int, oversized: int) -> Batch:
+        events, malformed = self._lines.parse(block)
+        return Batch.of(events, positions={"file": behind}, malformed=malformed + broken, oversized=oversized)
+
+    def _forget(self) -> None:
+        wait(self._ahead)
+        self._ahead.clear()
 
     def _seek(self, offset: int) -> None:
         self._file.seek(offset)
         self._reader = LineReader(self._file, consumed=offset)
+        self._over, self._counted = False, 0
 
 
 def open_plain(path: Path) -> BinaryIO:
