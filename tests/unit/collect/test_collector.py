@@ -273,7 +273,7 @@ class Strange(Unit):
     noun = bound = "strange"
 
     def composition(self):
-        raise NotImplementedError
+        raise AssertionError("a unit that the collector does not know is refused before this is asked")
 
 
 @pytest.mark.parametrize(

@@ -188,8 +188,9 @@ def test_stopping_lets_the_viewers_go(own):
         lines = answer.iter_lines()
         next(lines)
         serving.stop()
-        for _ in lines:
-            pass  # ends instead of hanging
+        rest = list(lines)  # ends instead of hanging
+    assert not any(line.startswith("event: error") for line in rest)
+    assert not serving._thread.is_alive()
 
 
 def test_a_store_that_goes_away_leaves_the_last_picture(own, monkeypatch):
@@ -272,3 +273,4 @@ def test_waking_before_the_start_and_after_the_end_is_harmless(own):
         pass
     app.state.desk.feed.wake()
     app.state.desk.feed.end()
+    assert not app.state.desk.feed.is_open
