@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,28 +24,41 @@ def read_counts(path: Path, keys: Keys | None = None) -> tuple[Keys, NDArray[Any
     With `keys`, these and no others, in this order; without, the columns (or keys) of the file, which then must be a
     public list: a key that is listed because somebody visited it tells of that visit.
     """
-    import polars as pl
-
     kind = path.suffix.lower()
     if kind not in (".csv", ".parquet"):
         raise InvalidInput(f"{path.name} is neither .csv nor .parquet.", _SHAPE)
     if not path.is_file():
         raise InvalidInput(f"There is no file {path.name!r}.", "Check the path.")
+    return _counts(path, kind, path.name, keys)
+
+
+def parse_counts(table: bytes, keys: Keys | None = None, called: str = "The table") -> tuple[Keys, NDArray[Any]]:
+    """`read_counts` for CSV that is in memory already and must not touch a disk.
+
+    >>> parse_counts(b"tick,front,news\\n0,812,240\\n1,790,251\\n")[1].tolist()
+    [[812, 240], [790, 251]]
+    """
+    return _counts(io.BytesIO(table), ".csv", called, keys)
+
+
+def _counts(file: Path | io.BytesIO, kind: str, called: str, keys: Keys | None) -> tuple[Keys, NDArray[Any]]:
+    import polars as pl
+
     try:
-        frame = pl.read_csv(path, infer_schema_length=None) if kind == ".csv" else pl.read_parquet(path)
+        frame = pl.read_csv(file, infer_schema_length=None) if kind == ".csv" else pl.read_parquet(file)
     except Exception:  # the reader's message may quote a confidential cell
-        raise InvalidInput(f"{path.name} cannot be read as {kind[1:]}.", _SHAPE) from None
+        raise InvalidInput(f"{called} cannot be read as {kind[1:]}.", _SHAPE) from None
     if {"tick", "key", "count"} <= set(frame.columns):
-        frame = _widened(frame, path, keys)
+        frame = _widened(frame, called, keys)
     frame = frame.drop([name for name in frame.columns if name.lower() in _TIMES])
     if not frame.height or not frame.width:
-        raise InvalidInput(f"{path.name} holds no counts.", _SHAPE)
+        raise InvalidInput(f"{called} holds no counts.", _SHAPE)
     for name in frame.columns:
         if not frame[name].dtype.is_numeric():
-            raise InvalidInput(f"The column {name!r} of {path.name} does not hold numbers.", _SHAPE)
+            raise InvalidInput(f"The column {name!r} of {called} does not hold numbers.", _SHAPE)
         if frame[name].null_count():
             raise InvalidInput(
-                f"The column {name!r} of {path.name} has {frame[name].null_count():,} empty cells.",
+                f"The column {name!r} of {called} has {frame[name].null_count():,} empty cells.",
                 "Give 0 where nothing was counted.",
             )
     names = keys or Keys(frame.columns)
@@ -53,23 +67,23 @@ def read_counts(path: Path, keys: Keys | None = None) -> tuple[Keys, NDArray[Any
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise InvalidInput(
-            f"{path.name} has no column for {missing[0]!r} ({len(missing):,} keys missing).",
+            f"{called} has no column for {missing[0]!r} ({len(missing):,} keys missing).",
             "Give 0 where nothing was counted.",
         )
     return names, frame.select(names.names).to_numpy()
 
 
-def _widened(frame: Any, path: Path, keys: Keys | None) -> Any:
+def _widened(frame: Any, called: str, keys: Keys | None) -> Any:
     """Rows of tick, key, count as one column a key; a pair that is not there counts as nothing."""
     import polars as pl
 
     if not frame["tick"].dtype.is_integer():
-        raise InvalidInput(f"The column `tick` of {path.name} does not hold whole numbers.", _SHAPE)
+        raise InvalidInput(f"The column `tick` of {called} does not hold whole numbers.", _SHAPE)
     if frame.select(pl.struct("tick", "key").is_duplicated().any()).item():
-        raise InvalidInput(f"{path.name} gives a key twice in one tick.", "Add them up first.")
+        raise InvalidInput(f"{called} gives a key twice in one tick.", "Add them up first.")
     first, last = frame["tick"].min(), frame["tick"].max()
     if last - first >= 10_000_000:
-        raise InvalidInput(f"{path.name} spans more than ten million ticks.", "Number ticks from 0 on.")
+        raise InvalidInput(f"{called} spans more than ten million ticks.", "Number ticks from 0 on.")
     wide = frame.with_columns(pl.col("key").cast(pl.String)).pivot(on="key", index="tick", values="count")
     ticks = pl.DataFrame({"tick": np.arange(first, last + 1)}).with_columns(pl.col("tick").cast(wide["tick"].dtype))
     wide = ticks.join(wide, on="tick", how="left").sort("tick")
@@ -79,24 +93,32 @@ def _widened(frame: Any, path: Path, keys: Keys | None) -> Any:
 
 def write_releases(path: Path, releases: Sequence[Release]) -> None:
     """Released values to .csv or .parquet (one row a tick and key) or .json."""
-    import polars as pl
-
     try:
         if path.suffix == ".json":
             path.write_text(json.dumps([release.to_dict() for release in releases]))
-            return
-        keys = releases[0].keys
-        columns = ("values", "standard_errors", "lower", "upper")
-        frame = pl.DataFrame(
-            {
-                "tick": np.repeat([release.tick.index for release in releases], len(keys)),
-                "key": list(keys) * len(releases),
-                **{name.rstrip("s"): np.concatenate([getattr(r, name) for r in releases]) for name in columns},
-            }
-        )
-        if path.suffix == ".csv":
-            frame.write_csv(path, float_precision=3)
+        elif path.suffix == ".csv":
+            path.write_text(releases_as_csv(releases))
         else:
-            frame.write_parquet(path)
+            _frame(releases).write_parquet(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from None
+
+
+def releases_as_csv(releases: Sequence[Release]) -> str:
+    """One row a tick and key, as `write_releases` writes it."""
+    text: str = _frame(releases).write_csv(float_precision=3)
+    return text
+
+
+def _frame(releases: Sequence[Release]) -> Any:
+    import polars as pl
+
+    keys = releases[0].keys
+    columns = ("values", "standard_errors", "lower", "upper")
+    return pl.DataFrame(
+        {
+            "tick": np.repeat([release.tick.index for release in releases], len(keys)),
+            "key": list(keys) * len(releases),
+            **{name.rstrip("s"): np.concatenate([getattr(r, name) for r in releases]) for name in columns},
+        }
+    )
