@@ -15,7 +15,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from hubbub.monitor import MonitorSettings
+from hubbub.monitor.settings import MonitorSettings
 from hubbub.monitor.running import Running
 from hubbub.store import Store
 

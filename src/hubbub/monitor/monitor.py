@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hubbub.confidential import Counts
 from hubbub.exact import Exact
@@ -14,7 +14,9 @@ from hubbub.noise import require_secure
 from hubbub.privacy import Guarantee, Unit
 from hubbub.release import Releaser, make_releaser, usual_method
 from hubbub.released import Keys, Release, Tick
-from hubbub.store import Curator, Store
+
+if TYPE_CHECKING:
+    from hubbub.store import Curator, Store
 
 
 class Monitor:
@@ -65,6 +67,8 @@ class Monitor:
         self._store: Store | None = None
         self._curator: Curator | None = None
         if store is not None:
+            from hubbub.store import Store  # a database is loaded by those who use one
+
             opened = store if isinstance(store, Store) else Store.open(store)
             self._store = None if opened is store else opened  # whoever opened it closes it
             self._curator = opened.curate(name, self._releaser)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.exact import whole
@@ -103,7 +103,8 @@ def risk_of_rate(rate: float, periods: int, confidence: float = 0.999, *, ticks:
             f"`ticks` must be at least `periods`; got ticks={ticks}, periods={n}.",
             "A person counts at most once a tick: with fewer ticks than periods, take a tick as the period.",
         )
-    above = stats.binom.sf(np.arange(n + 1), n, rate)  # P(X > L), by the incomplete beta function: no 1 - cdf
+    # P(X > L), by the incomplete beta function: no 1 - cdf. (All of scipy.stats would take half a second to load.)
+    above: NDArray[np.float64] = np.asarray(special.bdtrc(np.arange(n + 1), n, rate), dtype=np.float64)
     chosen = int(np.argmax(above <= 1 - confidence))
     return _risk(above, above, n * rate, max(chosen, 1), confidence, 1.0, None, _ticks(ticks, n))
 
@@ -138,7 +139,7 @@ def risk_of_sample(
     exceed = np.concatenate([np.cumsum(tally[::-1])[::-1][1:], [0]])  # people with more than L, for L = 0 … limit
     observed = exceed / n
     # Clopper-Pearson, upper end: the share at which seeing so few is just `1 - certainty` likely.
-    upper = np.where(exceed == n, 1.0, stats.beta.ppf(certainty, exceed + 1, np.maximum(n - exceed, 1)))
+    upper = np.where(exceed == n, 1.0, special.betaincinv(exceed + 1, np.maximum(n - exceed, 1), certainty))
     if ticks is not None:
         upper[limit] = 0.0  # nobody can exceed the number of ticks
     passes = upper <= 1 - confidence

@@ -6,7 +6,7 @@ import urllib.request
 import uuid
 from datetime import UTC, datetime
 
-from hubbub.monitor import MonitorSettings
+from hubbub.monitor.settings import MonitorSettings
 from hubbub.monitor.running import Running
 from hubbub.store import Store
 

@@ -1,7 +1,7 @@
 import json
 
 from hubbub.cli.main import main
-from hubbub.monitor import MonitorSettings
+from hubbub.monitor.settings import MonitorSettings
 from hubbub.monitor.toml import read_toml
 
 
