@@ -19,6 +19,7 @@ from hubbub.server.desk import Desk
 from hubbub.server.errors import InvalidRequest, MethodNotAllowed, NotFound, RequestRefused, answer, status_of
 from hubbub.server.feed import Feed
 from hubbub.server.guard import Guard
+from hubbub.server.head import Head
 from hubbub.server.metrics import Meters
 from hubbub.server.pages import Pages
 from hubbub.server.ports import CountsPort, EventPort, StatusPort, TruthPort
@@ -74,6 +75,7 @@ def create_app(
         app.include_router(router)
     _explain_errors(app)
     app.add_middleware(BodyLimit, settings=chosen)
+    app.add_middleware(Head)
     app.add_middleware(Guard, settings=chosen, meters=desk.meters)
     return app
 
