@@ -62,8 +62,8 @@ class NewsSite:
         # The site is already busy when we look at it first.
         self._session = self._new_sessions(round(visitors * self._cycle()))
         self._section = self._random.choice(len(SECTIONS), size=len(self._session), p=self._popularity)
-        # … and most of its visitors are in the middle of a page, so they are first seen when they move on.
-        self._fresh = self._random.random(len(self._session)) < self._move
+        # … and all of them ask for their page in the first tick: a curve that begins now must not look like a rush.
+        self._fresh = np.ones(len(self._session), dtype=bool)
 
     @property
     def present(self) -> int:

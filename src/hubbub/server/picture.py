@@ -144,7 +144,9 @@ class Pictures:
     def _trend(self, release: Release) -> Trend | None:
         if len(self._totals) < 2:
             return None
-        before, after = self._totals[0], self._totals[-1]
+        # The first ticks of a stream still fill up with people who were there before: a young one looks half way back.
+        first = 0 if len(self._totals) > COMPARE else len(self._totals) // 2 - 1
+        before, after = self._totals[first], self._totals[-1]
         if before.state != "measured" or after.state != "measured":
             return None
         percent = 100 * (after.value / before.value - 1)
@@ -152,7 +154,7 @@ class Pictures:
         beyond = beyond_noise(before.value, before.error, after.value, after.error)
         reach = REACH * float(error)
         quantity = Quantity(percent, float(error), percent - reach, percent + reach)
-        return Trend(quantity, clock.ticks(len(self._totals) - 1, release.tick), beyond)
+        return Trend(quantity, clock.ticks(len(self._totals) - 1 - first, release.tick), beyond)
 
 
 def row_of(release: Release, i: int, total: Quantity, rank: Rank | None, change: Change | None) -> Row:
