@@ -64,10 +64,13 @@ def expectations(
     runs: int,
     *,
     seed: int = 0,
+    tick: Callable[[int], Tick] = Tick,
+    present: NDArray[np.bool_] | None = None,
     done: Callable[[], Any] = lambda: None,
 ) -> list[Expectation]:
-    """Run every method `runs` times at every epsilon."""
+    """Run every method `runs` times at every epsilon. Ticks that are not `present` are predicted and not judged."""
     found = []
+    there = np.full(len(series), True) if present is None else present
     for method in methods:
         if method not in METHODS:
             raise InvalidParameter(f"There is no method {method!r}.", f"Known methods: {', '.join(sorted(METHODS))}.")
@@ -77,9 +80,14 @@ def expectations(
             for run in range(runs):
                 with simulation(seed + run) as source:
                     releaser = make_releaser(method, _KEY, guarantee, source=source)
-                    values = [releaser.release(Counts.of(_KEY, Tick(t), [x])).values[0] for t, x in enumerate(series)]
-                off = np.abs(np.array(values) - series)
-                relative.append(float((off / np.maximum(series, 1)).mean()))
+                    values = [
+                        (
+                            releaser.release(Counts.of(_KEY, tick(t), [x])) if there[t] else releaser.predict(tick(t))
+                        ).values
+                        for t, x in enumerate(series)
+                    ]
+                off = np.abs(np.array(values)[:, 0] - series)[there]
+                relative.append(float((off / np.maximum(series[there], 1)).mean()))
                 absolute.append(float(off.mean()))
             low, high = np.quantile(relative, [0.1, 0.9])
             mean, plus_minus = float(np.mean(relative)), float(np.mean(absolute))

@@ -87,7 +87,7 @@ def test_a_session_file_that_is_not_there(tmp_path):
 
 
 def test_counts_wide_and_long(tmp_path):
-    (tmp_path / "wide.csv").write_text("time,front,news\nmon,5,1\ntue,6,0\n")
+    (tmp_path / "wide.csv").write_text("time,front,news\n2026-01-05,5,1\n2026-01-06,6,0\n")
     keys, series = read_counts(tmp_path / "wide.csv")
     assert list(keys) == ["front", "news"]
     assert series.tolist() == [[5, 1], [6, 0]]
@@ -105,8 +105,8 @@ def test_counts_wide_and_long(tmp_path):
         ("x.csv", "", "cannot be read"),
         ("x.csv", "tick\n1\n", "no counts"),
         ("x.csv", "front\nhello\n", "does not hold numbers"),
-        ("x.csv", "front,news\n1,\n2,3\n", "empty cells"),
-        ("x.csv", "tick,key,count\nnow,front,1\n", "whole numbers"),
+        ("x.csv", "front,news\n1,\n2,3\n", "has gaps"),
+        ("x.csv", "tick,key,count\nnow,front,1\n", "dates or times"),
         ("x.csv", "tick,key,count\n1,front,1\n1,front,2\n", "twice"),
         ("x.csv", "tick,key,count\n1,front,1\n99999999,front,2\n", "ten million"),
     ],

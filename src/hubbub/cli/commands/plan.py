@@ -37,31 +37,44 @@ def command(
         list[str] | None, typer.Option("--method", help="A method to compare; may be given several times.")
     ] = None,
     runs: Annotated[int, typer.Option("--runs", help="Simulated releases of each method and epsilon.")] = 5,
+    gaps: Annotated[
+        str, typer.Option("--gaps", help="What a missing row or an empty cell means: refuse, zero, or predict.")
+    ] = "refuse",
+    dates: Annotated[
+        str | None,
+        typer.Option("--dates", help="How 02/01/2026 is meant, where no date tells: day-first, month-first."),
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Where to write a plot, as one HTML file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Say beforehand how wrong each method will be, on a public or a simulated series."""
+    import numpy as np
+
+    from hubbub.cli.units import unit_of
     from hubbub.exact import positive, whole
     from hubbub.lab import planning
-    from hubbub.lab.series import read_counts
-    from hubbub.privacy.unit import Unit
+    from hubbub.lab.count_reading import read_series
+    from hubbub.released import Tick
 
     output = Output(as_json)
     whole(runs, "runs", "5 give a first idea.")
     if error is not None and not error > 0:
         raise InvalidParameter(f"`error` must be above 0; got {error}.", "0.1 is ten per cent.")
     if series is not None:
-        keys, table = read_counts(series, None)
-        counted = table[:, 0]
+        public = read_series(series, gaps=gaps, dates=dates)
+        keys, counted, tick = public.keys, public.values[:, 0], public.tick
         source = f"the public series {keys.names[0]!r} of {series.name}"
         if len(keys) > 1:
             output.note(f"{series.name} has {len(keys):,} keys: the plan is for the first, {keys.names[0]!r}.")
         if ticks is not None:
             counted = counted[: whole(ticks, "ticks")]
+        present = public.present[: len(counted)]
     else:
         counted = planning.simulated_series(level, whole(ticks or 365, "ticks"), seed=7)
+        present = np.full(len(counted), True)
+        tick = Tick
         source = f"a simulated series about {level:g}"
-    protected: Unit = _unit(unit, max_ticks, len(counted))
+    protected = unit_of(unit, max_ticks, len(counted))
     chosen = method or list(planning.USUAL[type(protected)])
     if epsilon is None:
         epsilons = list(planning.EPSILONS)
@@ -73,7 +86,14 @@ def command(
             )
     with output.progress("planning", len(chosen) * len(epsilons)) as bar:
         found = planning.expectations(
-            counted, protected, epsilons, chosen, runs, done=lambda: bar.advance(bar.task_ids[0])
+            counted,
+            protected,
+            epsilons,
+            chosen,
+            runs,
+            tick=tick,
+            present=present,
+            done=lambda: bar.advance(bar.task_ids[0]),
         )
     output.table(
         f"Average relative error on {source}, {len(counted):,} ticks, unit {unit}",
@@ -102,20 +122,6 @@ def command(
             "epsilon_for_error": needed or None,
         }
     )
-
-
-def _unit(name: str, max_ticks: int | None, length: int) -> Any:
-    from hubbub.privacy import Event, Session, User, Window
-
-    if name == "event":
-        return Event()
-    if name == "user":
-        return User(max_ticks=max_ticks, horizon=length)
-    if name not in ("session", "window"):
-        raise InvalidParameter(f"There is no unit {name!r}.", "Known units: event, session, user, window.")
-    if max_ticks is None:
-        raise InvalidParameter(f"The unit {name!r} needs --max-ticks.", "In how many ticks can one count at most?")
-    return Session(max_ticks) if name == "session" else Window(max_ticks)
 
 
 def _plot(path: Path, found: list[Any]) -> None:

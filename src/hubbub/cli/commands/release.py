@@ -8,21 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from hubbub.cli.output import Json, Output
-from hubbub.errors import InvalidInput, InvalidParameter
+from hubbub.errors import HorizonReached, InvalidInput, InvalidParameter
 
 _BOUND = (
     "The counts are taken as they are. That each {noun} counts in at most {ticks} ticks must have been enforced "
     "by whoever counted, and the list of keys must be public: this command can see to neither, and without them the "
     "guarantee does not hold."
 )
+_SHOWN = 20
 
 
 def command(
     counts: Annotated[
         Path,
         typer.Argument(
-            help="Confidential counts, CSV or Parquet: one row a tick and one column a key (a first column tick or "
-            "time is skipped), or rows of tick, key, count."
+            help="Confidential counts, CSV or Parquet: one row a tick and one column a key (and perhaps one of dates "
+            "or ticks), or rows of tick, key, count."
         ),
     ],
     epsilon: Annotated[str, typer.Option("--epsilon", help="The privacy budget of one unit over the whole series.")],
@@ -31,15 +32,28 @@ def command(
         int | None,
         typer.Option("--max-ticks", help="In how many ticks one unit counts at most (a window's width)."),
     ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option("--horizon", help="For a user: over how many ticks the budget must last; left out, this series."),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
             "--method",
-            help="How to estimate: adaptive, fast, lpa, navigation, sample, … Left out: adaptive for a user, "
-            "navigation otherwise.",
+            help="How to estimate: adaptive, fast, lpa, navigation, sample, … Left out: what suits the unit.",
         ),
     ] = None,
     model: Annotated[Path | None, typer.Option("--model", help="A model written by hubbub fit.")] = None,
+    gaps: Annotated[
+        str,
+        typer.Option(
+            "--gaps", help="What a missing row or an empty cell means: refuse, zero, or predict (not counted)."
+        ),
+    ] = "refuse",
+    dates: Annotated[
+        str | None,
+        typer.Option("--dates", help="How 02/01/2026 is meant, where no date tells: day-first, month-first."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Where to write the released series: .csv, .json or .parquet.")
     ] = None,
@@ -47,30 +61,32 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Release a whole series of counts with a privacy guarantee."""
-    from hubbub.confidential import Counts
-    from hubbub.lab.series import read_counts, write_releases
+    from hubbub.cli.units import unit_of
+    from hubbub.lab.count_reading import read_series
+    from hubbub.lab.series import write_releases
     from hubbub.models import NavigationModel
     from hubbub.privacy import Guarantee
     from hubbub.release import make_releaser, usual_method
-    from hubbub.released import Tick
 
     output = Output(as_json)
     if model is not None and method not in (None, "navigation", "mkf"):
         raise InvalidParameter(f"The method {method!r} takes no model.", "Use --method navigation.")
-    site = None if model is None else NavigationModel.load(model)
-    keys, series = read_counts(counts, None if site is None else site.keys)
-    protected = _unit(unit, max_ticks, len(series))
-    guarantee = Guarantee.pure(protected, epsilon)
-    method = method or ("navigation" if site is not None else usual_method(guarantee))
-    settings: dict[str, Any] = {} if site is None else {"model": site}
     for path, kinds in ((out, (".csv", ".json", ".parquet")), (plot, (".html",))):
         if path is not None and path.suffix not in kinds:
             raise InvalidInput(f"{path.name} is none of {', '.join(kinds)}.", "Name the kind of file by its ending.")
+    site = None if model is None else NavigationModel.load(model)
+    series = read_series(counts, keys=None if site is None else site.keys, gaps=gaps, dates=dates)
+    keys = series.keys
+    protected = unit_of(unit, max_ticks, horizon or len(series))
+    _check_horizon(unit, horizon, len(series))
+    guarantee = Guarantee.pure(protected, epsilon)
+    method = method or ("navigation" if site is not None else usual_method(guarantee))
+    settings: dict[str, Any] = {} if site is None else {"model": site}
     releaser = make_releaser(method, keys, guarantee, **settings)
     releases = []
-    with output.progress("releasing", len(series)) as bar:
-        for index, row in enumerate(series):
-            releases.append(releaser.release(Counts.of(keys, Tick(index), row)))
+    with output.progress(f"releasing with {method}", len(series)) as bar:
+        for release in series.released_by(releaser):
+            releases.append(release)
             bar.advance(bar.task_ids[0])
     if out is not None:
         write_releases(out, releases)
@@ -79,53 +95,71 @@ def command(
     bound = _BOUND.format(noun=protected.noun, ticks=protected.max_ticks)
     output.note(bound)
     output.text(guarantee.sentence)
+    measured = sum(not release.is_predicted for release in releases)
+    output.text(f"Method {method}: {measured:,} of {len(releases):,} ticks were measured, the others predicted.")
     output.text("")
-    last = releases[-1]
-    order = (-last.values).argsort()[:20]
-    output.table(
-        f"tick {last.tick}, the last of {len(releases):,} ({len(keys):,} keys)",
-        ["key", "value", "standard error", "95 % interval"],
-        [
-            [keys.names[i], f"{last.values[i]:,.0f}", f"{last.standard_errors[i]:,.3g}", _interval(last, int(i))]
-            for i in order
-        ],
-    )
+    _show(output, releases)
     for written in (out, plot):
         if written is not None:
             output.text(f"Wrote {written}.")
-    if as_json:
-        output.document(
-            {
-                "method": method,
-                "guarantee": guarantee.sentence,
-                "bound": bound,
-                "keys": list(keys),
-                "ticks": len(releases),
-                "releases": [release.to_dict() for release in releases] if out is None else None,
-                "written": None if out is None else str(out),
-            }
+    if out is None and plot is None:
+        output.text("Nothing was written: --out released.csv keeps all ticks, --plot released.html draws them.")
+    output.document(
+        {
+            "method": method,
+            "guarantee": guarantee.sentence,
+            "bound": bound,
+            "keys": list(keys),
+            "ticks": len(releases),
+            "measured": measured,
+            "releases": [release.to_dict() for release in releases] if out is None else None,
+            "written": None if out is None else str(out),
+        }
+    )
+
+
+def _check_horizon(unit: str, horizon: int | None, ticks: int) -> None:
+    if horizon is None:
+        return
+    if unit != "user":
+        raise InvalidParameter(f"--horizon is for --unit user; the unit {unit!r} has none.", "Leave it out.")
+    if ticks > horizon:
+        raise HorizonReached(
+            f"The series has {ticks:,} ticks, the horizon only {horizon:,}: nothing is promised beyond it.",
+            "Nothing was spent. Give the horizon that the budget must last for, or release the rest as a new series "
+            "with a budget of its own: what both publish about a person adds up.",
         )
 
 
-def _interval(release: Any, i: int) -> str:
-    return f"{release.lower[i]:,.0f} to {release.upper[i]:,.0f}"
+def _show(output: Output, releases: list[Any]) -> None:
+    """One series: its last ticks. Many: the largest keys of the last tick."""
+    last = releases[-1]
+    columns = ["value", "standard error", "95 % interval"]
+    if len(last.keys) == 1:
+        rows = [[_when(r), *_cells(r, 0), "predicted" if r.is_predicted else ""] for r in releases[-_SHOWN:]]
+        output.table(f"{last.keys.names[0]}, the last of {len(releases):,} ticks", ["tick", *columns, ""], rows)
+        return
+    order = (-last.values).argsort()[:_SHOWN]
+    output.table(
+        f"tick {_when(last)}, the last of {len(releases):,} ({len(last.keys):,} keys)",
+        ["key", *columns],
+        [[last.keys.names[i], *_cells(last, int(i))] for i in order],
+    )
 
 
-def _unit(name: str, max_ticks: int | None, length: int) -> Any:
-    from hubbub.privacy import Event, Session, User, Window
+def _when(release: Any) -> str:
+    start = release.tick.start
+    if start is None:
+        return str(release.tick.index)
+    return f"{start:%Y-%m-%d}" if start.hour == start.minute == start.second == 0 else f"{start:%Y-%m-%d %H:%M:%S}"
 
-    if name == "event":
-        return Event()
-    if name == "user":
-        return User(max_ticks=max_ticks, horizon=length)
-    if name not in ("session", "window"):
-        raise InvalidParameter(f"There is no unit {name!r}.", "Known units: event, session, user, window.")
-    if max_ticks is None:
-        raise InvalidParameter(
-            f"The unit {name!r} needs --max-ticks: in how many ticks can one {name} count at most?",
-            "Give the bound that was enforced when counting, e.g. --max-ticks 20.",
-        )
-    return Session(max_ticks) if name == "session" else Window(max_ticks)
+
+def _cells(release: Any, i: int) -> list[str]:
+    import math
+
+    upper = f"{release.upper[i]:,.0f}" if math.isfinite(release.upper[i]) else "…"
+    error = f"{release.standard_errors[i]:,.3g}" if math.isfinite(release.standard_errors[i]) else "unknown"
+    return [f"{release.values[i]:,.0f}", error, f"{release.lower[i]:,.0f} to {upper}"]
 
 
 def _plot(path: Path, releases: list[Any], method: str) -> None:
@@ -137,7 +171,8 @@ def _plot(path: Path, releases: list[Any], method: str) -> None:
     keys = releases[0].keys
     order = (-columns[0].mean(axis=0)).argsort()[:30]
     series = {keys.names[i]: tuple(column[:, i].tolist() for column in columns) for i in order}
+    ticks = [r.tick.index if r.tick.start is None else r.tick.start.isoformat() for r in releases]
     try:
-        bands(path, f"released by {method}", [r.tick.index for r in releases], series)
+        bands(path, f"released by {method}", ticks, series)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from None

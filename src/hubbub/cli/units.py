@@ -1,0 +1,27 @@
+"""The unit that a command's options name."""
+
+from __future__ import annotations
+
+from hubbub.errors import InvalidParameter
+from hubbub.privacy import Event, Session, Unit, User, Window
+
+
+def unit_of(name: str, max_ticks: int | None, horizon: int) -> Unit:
+    """What is protected, by its name on the command line.
+
+    >>> unit_of("user", None, 52)
+    User(max_ticks=52, horizon=52, max_items=1)
+    """
+    if name == "event":
+        return Event()
+    if name == "user":
+        return User(max_ticks=max_ticks, horizon=horizon)
+    if name not in ("session", "window"):
+        raise InvalidParameter(f"There is no unit {name!r}.", "Known units: event, session, user, window.")
+    if max_ticks is None:
+        raise InvalidParameter(
+            f"The unit {name!r} needs --max-ticks: in how many ticks can one {name} count at most?",
+            "Give the bound that was enforced when counting, e.g. --max-ticks 20. Without any bound protect a person "
+            "over the whole series: --unit user.",
+        )
+    return Session(max_ticks) if name == "session" else Window(max_ticks)
