@@ -51,13 +51,15 @@ class LargestSum:
         return self._total
 
     def total_with(self, tick: int, amount: Fraction) -> Fraction:  # noqa: ARG002 - any placement is the same here
-        if self._kept == self._most and amount <= self._amounts[0]:
+        if self._kept == self._most and (amount is self._amounts[0] or amount <= self._amounts[0]):
             return self._total  # the usual case of a stream that runs on at one cost, without any arithmetic
         pushed_out = self._amounts[0] if self._kept == self._most else Fraction(0)
         return self._total + max(amount - pushed_out, Fraction(0))
 
     def add(self, tick: int, amount: Fraction) -> None:
-        if not amount or (self._kept == self._most and amount <= self._amounts[0]):
+        if self._kept == self._most and (amount is self._amounts[0] or amount <= self._amounts[0]):
+            return
+        if not amount:
             return
         self._total = self.total_with(tick, amount)
         if self._kept == self._most:
