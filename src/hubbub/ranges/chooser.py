@@ -53,11 +53,14 @@ class BestHeight(Chooser):
         self._optimised = optimised
         self._forecast = forecast
         self._trees = [Fenwick(height) for height in heights(window)]
+        self._last: tuple[int, Strategy] | None = None
 
     def choose(self, history: QueryHistory) -> Strategy:
-        length = round(history.mean if self._forecast == "mean" else history.weighted)
-        best = [self._at(tree, max(1, length)) for tree in self._trees]
-        return min(best, key=lambda pair: pair[0])[1]
+        length = max(1, round(history.mean if self._forecast == "mean" else history.weighted))
+        if self._last is None or self._last[0] != length:
+            best = [self._at(tree, length) for tree in self._trees]
+            self._last = length, min(best, key=lambda pair: pair[0])[1]
+        return self._last[1]
 
     def _at(self, tree: Fenwick, length: int) -> tuple[float, Strategy]:
         uses = tree.mean_uses(np.array([length]))[0]

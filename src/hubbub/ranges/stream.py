@@ -6,10 +6,9 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,16 +44,10 @@ LARGEST_WINDOW = 2**28
 _SEGMENTS = 32
 _SHORTEST = 64
 _STEPS = 1024
-_KEPT = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """What is known of a tick before it comes: its error, and where its interval lies around it."""
-
-    variance: float
-    errors: NDArray[np.float64]
-    offsets: NDArray[np.float64]
+_Step: TypeAlias = tuple[float, NDArray[np.float64], NDArray[np.float64]]
+"""What is known of a tick before it comes: its variance, its error a key, and where its interval lies around it."""
 
 
 class RangeStream:
@@ -132,8 +125,7 @@ class RangeStream:
         self._left = 0
         self._began: object = None  # in which process: a forked child must not go on with the same noise
         self._segment: Segment
-        self._steps: list[_Step] = []
-        self._known: dict[float, _Step] = {}  # a tree has few different steps
+        self._steps: list[_Step] = []  # those of the next ticks, the last one first
         first = self._chooser.choose(self.history)
         if first.size > window:
             raise InvalidParameter(
@@ -168,9 +160,9 @@ class RangeStream:
         increments = self._walk.measure(values)
         self._left -= 1
         self._window.append(increments)
-        step = self._next_step()
-        values, lower, upper = np.maximum(increments + step.offsets, 0.0)
-        return Release(counts.tick, self.keys, values, step.errors, lower, upper, increments, step.variance, self._cost)
+        variance, errors, offsets = self._next_step()
+        values, lower, upper = np.maximum(increments + offsets, 0.0)
+        return Release(counts.tick, self.keys, values, errors, lower, upper, increments, variance, self._cost)
 
     def predict(self, tick: Tick, lost: Cost | None = None) -> Release:
         """A tick nobody measured: it is missing from every total. `lost` is what a crash had already charged for it."""
@@ -322,19 +314,13 @@ class RangeStream:
             variances += strategy.rounding(1, 2)
             if done == 1:
                 variances[0] += strategy.rounding(0, 1) - strategy.rounding(1, 2)
-            self._steps = [self._step(variance) for variance in variances[::-1].tolist()]
+            variances = variances[::-1]
+            errors = np.sqrt(variances)
+            reach = self._reach * errors + CONTINUITY
+            each = np.broadcast_to(errors[:, None], (_STEPS, len(self.keys)))
+            offsets = np.stack([np.zeros(_STEPS), -reach, reach], axis=1)[:, :, None]
+            self._steps = list(zip(variances.tolist(), each, offsets, strict=True))
         return self._steps.pop()
-
-    def _step(self, variance: float) -> _Step:
-        known = self._known.get(variance)
-        if known is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            error = math.sqrt(variance)
-            reach = self._reach * error + CONTINUITY
-            known = _Step(variance, np.full(len(self.keys), error), np.array([[0.0], [-reach], [reach]]))
-            self._known[variance] = known
-        return known
 
     def _check_counts(self, counts: Counts) -> NDArray[np.int64]:
         if counts.keys is not self.keys and counts.keys != self.keys:

@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from hubbub.noise import IntegerNoise
 from hubbub.ranges.toeplitz import Toeplitz
+from hubbub.ranges.toeplitz_column import ToeplitzColumn
 from hubbub.ranges.walk import CHUNK, Walk
+
+FEW = 4
+"""So many keys are faster one by one, in plain numbers, than as arrays."""
 
 
 class ToeplitzFilter(Walk):
@@ -19,31 +23,34 @@ class ToeplitzFilter(Walk):
     can take would tell x. So R is applied to the counts, with whole numbers whose rounding is part of the sensitivity.
 
     Its state holds weighted sums of the segment's counts. They are confidential, live in memory alone and die with
-    the segment. Holds two numbers a term: O(log n).
+    the segment. Holds two numbers a term, O(log n), and a block of at most 64 noises drawn ahead.
     """
 
     def __init__(self, strategy: Toeplitz, noises: Sequence[IntegerNoise], keys: int) -> None:
         super().__init__(noises, keys)
+        self._terms = len(strategy.amounts)
+        self._ahead: list[NDArray[np.int64]] = []  # last one first
+        self._columns = [ToeplitzColumn(strategy) for _ in range(keys)] if keys <= FEW else []
         self._unit = 1 << strategy.fraction_bits
         self._amounts = strategy.amounts[:, None]
         self._decays = strategy.decays[:, None]
-        self._sums = np.zeros((len(strategy.amounts), keys), dtype=np.int64)  # confidential
+        self._sums = np.zeros((self._terms, keys), dtype=np.int64)  # confidential
         # Post-processing: R u = y is solved tick by tick; u adds up to the prefix.
         self._past_weights = strategy.amounts * (1 - strategy.decays)
         self._kept = 1 - self._decays
         self._diagonal = float(strategy.amounts.sum())
-        self._solved = np.zeros((len(strategy.amounts), keys))
+        self._solved = np.zeros((self._terms, keys))
         self._prefix = np.zeros(keys)
         self._published = np.zeros(keys, dtype=np.int64)
-        self._ahead = np.empty((0, keys), dtype=np.int64)
-        self._used = 0
 
     def measure(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        if self._used == len(self._ahead):
-            self._ahead, self._used = self._draw(0, CHUNK), 0
-        measured = self._weigh(counts) + self._ahead[self._used]
-        self._used += 1
-        return self._solve(measured)
+        if not self._ahead:
+            self._ahead = list(self._draw(0, CHUNK)[::-1])
+        noise = self._ahead.pop()
+        if self._columns:
+            each = zip(self._columns, counts.tolist(), noise.tolist(), strict=True)
+            return np.array([column.measure(count, one) for column, count, one in each], dtype=np.int64)
+        return self._solve(self._weigh(counts) + noise)
 
     def _weigh(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """The next row of round(R x), in units."""
@@ -65,7 +72,15 @@ class ToeplitzFilter(Walk):
         return increment
 
     def measure_many(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.array([self.measure(row) for row in counts]).reshape(counts.shape)
+        ahead = np.array(self._ahead[::-1], dtype=np.int64).reshape(-1, self._keys)
+        noises = np.concatenate([ahead, self._draw(0, max(0, len(counts) - len(ahead)))])
+        self._ahead = list(noises[len(counts) :][::-1])
+        if self._columns:
+            each = zip(self._columns, counts.T.tolist(), noises[: len(counts)].T.tolist(), strict=True)
+            rows = [column.measure_many(own, noise) for column, own, noise in each]
+            return np.array(rows, dtype=np.int64).T.reshape(counts.shape)
+        steps = [self._solve(self._weigh(row) + noise) for row, noise in zip(counts, noises, strict=False)]
+        return np.array(steps, dtype=np.int64).reshape(counts.shape)
 
     def memory(self) -> int:
-        return 2 * len(self._sums) + 2 + len(self._ahead)
+        return 2 * self._terms + 2 + len(self._ahead)

@@ -10,7 +10,8 @@ from hubbub.ranges import Fenwick, Toeplitz, Tree
 from hubbub.ranges.fenwick_walk import FenwickWalk
 from hubbub.ranges.segment import strategy_from_dict
 from hubbub.ranges.strategy import best_shares
-from hubbub.ranges.toeplitz_filter import ToeplitzFilter
+from hubbub.ranges.toeplitz_column import SMALL, ToeplitzColumn
+from hubbub.ranges.toeplitz_filter import FEW, ToeplitzFilter
 from hubbub.ranges.tree_walk import TreeWalk
 
 
@@ -163,19 +164,52 @@ def test_toeplitz_variances_are_those_of_its_matrices(size):
     assert strategy.step_uses(2, 3)[:, 0] == pytest.approx([strategy.uses(p, p + 1)[0] for p in (2, 3, 4)])
 
 
-def test_toeplitz_filter_publishes_its_matrix_times_the_noise():
+@pytest.mark.parametrize("keys", [2, FEW + 1], ids=["in plain numbers", "as arrays"])
+@pytest.mark.parametrize("count", [7, SMALL + 1], ids=["small", "large"])
+def test_toeplitz_filter_publishes_its_matrix_times_the_noise(keys, count):
     strategy = Toeplitz(64)
     left, _ = dense(strategy)
     unit = 1 << strategy.fraction_bits
     for at in (0, 5, 63):
-        walk = ToeplitzFilter(strategy, [Impulse(at, 1000 * unit)], 2)
-        # Impulse counts draws of both keys: draw 2 at + 0 is key 0 of tick `at`.
-        walk._noises[0].at = 2 * at
-        steps = walk.measure_many(np.full((64, 2), 7, dtype=np.int64))
-        errors = np.cumsum(steps, axis=0) - 7 * np.arange(1, 65)[:, None]
+        # Impulse counts draws of all keys: this one is key 0 of tick `at`.
+        walk = ToeplitzFilter(strategy, [Impulse(keys * at, 1000 * unit)], keys)
+        counts = np.full((64, keys), count, dtype=np.int64)
+        steps = np.vstack([walk.measure(counts[0]), walk.measure_many(counts[1:7]), walk.measure_many(counts[7:])])
+        errors = np.cumsum(steps - counts, axis=0)
         assert errors[:, 0] == pytest.approx(1000 * left[:, at], abs=0.51)
-        assert errors[:, 1] == pytest.approx(0, abs=0.51)
+        assert errors[:, 1:] == pytest.approx(0, abs=0.51)
         assert walk.memory() < 100
+    assert walk.measure_many(counts[:0]).shape == (0, keys)
+
+
+def test_plain_numbers_and_arrays_weigh_alike_to_the_unit():
+    """Counts small at first, so that floats are used, then large, so that they no longer are."""
+    rng = np.random.default_rng(8)
+    strategy = Toeplitz(2**14)
+    counts = np.concatenate([rng.integers(0, SMALL + 1, 3000), rng.integers(0, 2**24, 3000), np.full(50, 3)])
+    column, arrays = ToeplitzColumn(strategy), ToeplitzFilter(strategy, [Impulse()], FEW + 1)
+    for count in counts.tolist():
+        row = arrays._weigh(np.full(FEW + 1, count))
+        # Terms are added up in another order: a last digit of a float, which may be a unit or a few after rounding.
+        assert abs(column.weigh(count) - int(row[0])) <= 2.0**-50 * int(row[0])
+        assert list(map(int, column._sums)) == arrays._sums[1:, 0].tolist()
+
+
+def test_every_noise_is_used_once_in_its_turn():
+    class Counter:
+        def __init__(self):
+            self.drawn = 0
+
+        def sample(self, n):
+            self.drawn += n
+            return np.arange(self.drawn - n, self.drawn) * 2**20
+
+    zeros = np.zeros((200, 1), dtype=np.int64)
+    one, other = (ToeplitzFilter(Toeplitz(256), [Counter()], 1) for _ in range(2))
+    steps = np.vstack(
+        [other.measure_many(zeros[:5]), [other.measure(z) for z in zeros[:70]], other.measure_many(zeros[75:])]
+    )
+    assert one.measure_many(zeros).tolist() == steps.tolist()
 
 
 @pytest.mark.parametrize(("size", "best"), [(1024, 10.7), (16384, 17.3)])
@@ -197,6 +231,11 @@ def test_toeplitz_sensitivity_holds_for_counts_as_they_are_rounded(most):
         other[placed] += 1
         one, two = (ToeplitzFilter(strategy, [Impulse()], 1) for _ in range(2))
         change = [(one._weigh(x) - two._weigh(y))[0] for x, y in zip(counts, other, strict=True)]
+        plain, like = ToeplitzColumn(strategy), ToeplitzColumn(strategy)
+        moved = [
+            plain.weigh(x) - like.weigh(y) for x, y in zip(counts[:, 0].tolist(), other[:, 0].tolist(), strict=True)
+        ]
+        assert float(np.sum((np.array(moved) / 2.0**strategy.fraction_bits) ** 2)) / most <= bound
         worst = max(worst, float(np.sum((np.array(change) / 2.0**strategy.fraction_bits) ** 2)) / most)
     assert 0.9 * bound < worst <= bound
 
