@@ -85,15 +85,15 @@ def _frame(source: Path | bytes, name: str | None) -> tuple[Any, str]:
         if kind == ".parquet":
             return pl.read_parquet(io.BytesIO(content)), called
         text = content.decode("utf-8-sig").strip("\r\n")
-        head = next(csv.reader([text[: text.find("\n")] if "\n" in text else text], delimiter=_separator(text)), [])
+        head = next(csv.reader([text[: text.find("\n")] if "\n" in text else text], delimiter=separator(text)), [])
         _check_header([cell.strip() for cell in head], text, called)
-        frame = pl.read_csv(text.encode(), separator=_separator(text), infer_schema=False)
+        frame = pl.read_csv(text.encode(), separator=separator(text), infer_schema=False)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, csv.Error, OSError):  # may quote a confidential cell
         raise InvalidInput(f"{called} cannot be read as {kind[1:]}.", _SHAPE) from None
     return frame.rename({column: column.strip() for column in frame.columns}), called
 
 
-def _separator(text: str) -> str:
+def separator(text: str) -> str:
     """Comma, or what the first line has more of: semicolons and tabs come out of spreadsheets."""
     head = text.split("\n", 1)[0]
     return max((",", ";", "\t"), key=head.count)
@@ -102,7 +102,7 @@ def _separator(text: str) -> str:
 def _check_header(head: list[str], text: str, called: str) -> None:
     if "\0" in text or not text:
         raise InvalidInput(f"{called} cannot be read as csv: it is {'not text' if text else 'empty'}.", _SHAPE)
-    if all(looks_like_time(cell) or _is_number(cell) for cell in head):
+    if all(looks_like_time(cell) or is_number(cell) for cell in head):
         raise InvalidInput(
             f"{called} has no line of names at its top: the first row would be taken for names, and published.", _SHAPE
         )
@@ -110,7 +110,7 @@ def _check_header(head: list[str], text: str, called: str) -> None:
         raise InvalidInput(f"{called} has two columns of one name.", "Give every column its own name.")
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -230,7 +230,8 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
         ),
     ):
         if (wrong_ones & ~np.isnan(found)).any():
-            raise InvalidInput(f"The column {column!r} of {called} has {why}.", hint)
+            line = int(np.argmax(wrong_ones & ~np.isnan(found))) + 2
+            raise InvalidInput(f"The column {column!r} of {called} has {why} (line {line:,} is the first).", hint)
     return found
 
 
@@ -239,8 +240,9 @@ def _series(names: Keys, table: NDArray[np.float64], grid: Grid, gaps: str, call
     missing = empty.all(axis=1)
     if empty.any() and gaps != "zero":
         if gaps == "refuse":
+            first, many = grid.tick_name(int(np.argmax(empty.any(axis=1)))), int(empty.sum())
             raise InvalidInput(
-                f"{called} has gaps: {int(empty.sum()):,} of {empty.size:,} counts are not there.", _GAP_HINT
+                f"{called} has gaps: {many:,} of {empty.size:,} counts are not there, the first in {first}.", _GAP_HINT
             )
         if empty[~missing].any():
             raise InvalidInput(
