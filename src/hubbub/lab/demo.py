@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from hubbub.collect import Collector, KeyDomain, Live
+from hubbub.lab.playground import Playground
 from hubbub.lab.site import SECTIONS, NewsSite, Requests
 from hubbub.lab.truth import Truth
 from hubbub.monitor.pipeline import Pipeline
@@ -59,7 +60,7 @@ class Demo:
         self._token = self.store.tokens.add("ingest")
         self.curator_token = self.store.tokens.add("curator")
         self._app: FastAPI = create_app(
-            self.store, settings=settings, events=self._spool, status=self, truth=self._truth
+            self.store, settings=settings, events=self._spool, status=self, truth=self._truth, lab=Playground()
         )
         self._serving = Serving(self._app)
         self.address = self._serving.address

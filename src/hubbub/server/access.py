@@ -57,3 +57,13 @@ async def role_of(desk: Desk, token: str) -> str | None:
 def bearer(request: Request) -> str | None:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def same_site(request: Request) -> None:
+    """A page of another site may not send anything in the name of whoever looks at it."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if site not in (None, "same-origin", "none") or (
+        origin is not None and origin.partition("://")[2] != request.headers.get("host", "")
+    ):
+        raise RoleMissing("This was sent by a page of another site.", "Open the page here and try again.")

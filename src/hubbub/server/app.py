@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,10 +20,13 @@ from hubbub.server.errors import InvalidRequest, MethodNotAllowed, NotFound, Req
 from hubbub.server.feed import Feed
 from hubbub.server.guard import Guard
 from hubbub.server.head import Head
+from hubbub.server.lab_pages import LabPages
+from hubbub.server.loopback import require_loopback
 from hubbub.server.metrics import Meters
 from hubbub.server.pages import Pages
-from hubbub.server.ports import CountsPort, EventPort, StatusPort, TruthPort
+from hubbub.server.ports import CountsPort, EventPort, LabPort, StatusPort, TruthPort
 from hubbub.server.routes import ingest, live, pages, read, system
+from hubbub.server.routes import lab as lab_routes
 from hubbub.server.settings import ServerSettings
 from hubbub.server.watch import LedgerWatch
 from hubbub.store import Store
@@ -40,14 +43,18 @@ def create_app(
     counts: CountsPort | None = None,
     status: StatusPort | None = None,
     truth: TruthPort | None = None,
+    lab: LabPort | None = None,
+    lab_anywhere: bool = False,
     clock: clocks.Clock = clocks.now,
 ) -> FastAPI:
     """The application that serves `store`. What no port is given for is not offered.
 
     `app.state.desk.feed.wake()` tells it, from any thread, that there is a new release; without that it looks every
-    `poll_seconds` by itself.
+    `poll_seconds` by itself. With a `lab` there is the Lab, for this machine only unless `lab_anywhere` says otherwise.
     """
     chosen = settings or ServerSettings()
+    if lab is not None and not lab_anywhere:
+        require_loopback(chosen.host)
     feed = Feed(store, chosen, clock)
     desk = Desk(store, chosen, feed, LedgerWatch(store, feed, clock), clock, Meters(), events, counts, status, truth)
 
@@ -69,18 +76,32 @@ def create_app(
     )  # fmt: skip
     app.state.desk = desk
     app.state.assets = Assets()
-    app.state.pages = Pages(desk, app.state.assets.version)
+    app.state.settings = chosen
+    app.state.pages = Pages(desk, app.state.assets.version, has_lab=lab is not None)
     app.state.reading = asyncio.Semaphore(chosen.max_uploads)
     for router in (read.router, live.router, ingest.router, system.router, pages.router):
         app.include_router(router)
-    _explain_errors(app)
-    app.add_middleware(BodyLimit, settings=chosen)
+    app.state.lab, app.state.lab_anywhere, app.state.let_go = lab, lab_anywhere, desk.feed.end
+    if lab is not None:
+        app.state.lab_pages = LabPages(lab, chosen, app.state.assets.version, alone=False)
+        app.state.let_go = _both(desk.feed.end, lab.close)
+        app.include_router(lab_routes.router)
+    explain_errors(app)
+    app.add_middleware(BodyLimit, settings=chosen, lab=lab is not None)
     app.add_middleware(Head)
     app.add_middleware(Guard, settings=chosen, meters=desk.meters)
     return app
 
 
-def _explain_errors(app: FastAPI) -> None:
+def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
+    def let_go() -> None:
+        first()
+        second()
+
+    return let_go
+
+
+def explain_errors(app: FastAPI) -> None:
     """Every refusal in the one shape; a person's browser gets it as a page."""
 
     @app.exception_handler(HubbubError)

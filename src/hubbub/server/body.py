@@ -15,6 +15,9 @@ from hubbub.server.settings import ServerSettings
 SMALL = 16 * 2**10
 """The largest body of anything but an ingest request: a login form."""
 
+LAB = 2**20
+"""The largest table that the Lab takes."""
+
 _DRAIN_SECONDS = 5.0
 
 
@@ -26,9 +29,10 @@ class BodyLimit:
     instead of a broken connection.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: ServerSettings, lab: bool = False) -> None:
         self._app = app
         self._large = settings.max_body
+        self._lab = lab
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -68,6 +72,8 @@ class BodyLimit:
 
     def _limit(self, scope: Scope) -> int:
         is_ingest = scope["method"] == "POST" and scope["path"].startswith("/v1/")
+        if self._lab and scope["method"] == "POST" and scope["path"].startswith("/lab/"):
+            return LAB
         return self._large if is_ingest else min(SMALL, self._large)
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from hubbub.errors import HubbubError
 from hubbub.released import Release
@@ -19,6 +15,7 @@ from hubbub.server.channel import Channel
 from hubbub.server.guard import policy
 from hubbub.server.picture import Row, quantity_at, row_of
 from hubbub.server.ranking import Ranking
+from hubbub.server.rendering import templates
 from hubbub.server.sums import total_of
 from hubbub.server.words import curator_facts, protection
 from hubbub.store import Stream
@@ -41,20 +38,10 @@ _KEPT = 64
 class Pages:
     """Draws the pages. What many viewers see alike is drawn once a tick and kept."""
 
-    def __init__(self, desk: Desk, version: str = "") -> None:
+    def __init__(self, desk: Desk, version: str = "", *, has_lab: bool = False) -> None:
         self._desk = desk
         self._kept: OrderedDict[tuple[Any, ...], str] = OrderedDict()
-        self._templates = Environment(
-            loader=PackageLoader("hubbub.server"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.globals.update(
-            settings=desk.settings, version=version, link=link, has_truth=desk.truth is not None
-        )
-        self._templates.filters["data"] = data_block
+        self._templates = templates(desk.settings, version, has_truth=desk.truth is not None, has_lab=has_lab)
 
     # ── pages ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -241,18 +228,6 @@ class Pages:
 
 def _html(text: str, status: int = 200) -> HTMLResponse:
     return HTMLResponse(text, status, {"Cache-Control": "no-cache"})
-
-
-def link(path: str, query: dict[str, Any], **more: Any) -> str:
-    """An address that restores a view."""
-    pairs = {name: value for name, value in {**query, **more}.items() if value is not None}
-    return f"{path}?{urlencode(pairs)}" if pairs else path
-
-
-def data_block(facts: Any) -> Markup:
-    """JSON for a `<script type="application/json">`: no key can end the element early."""
-    text = json.dumps(facts, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e"))
 
 
 def _left_edge(recent: list[Release], window: int) -> int:

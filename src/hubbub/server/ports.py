@@ -6,8 +6,8 @@ say about the inner workings comes as facts that are fit for the curator's eyes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from hubbub.released import Release
 
@@ -60,4 +60,51 @@ class TruthPort(Protocol):
 
     def overlay(self, stream: str, first: int, last: int) -> Mapping[str, Sequence[int | None]]:
         """For each key the true counts of the ticks `first` to `last`, both included; None where unknown."""
+        ...
+
+
+class LabPort(Protocol):
+    """The Playground: what is asked and answered are plain JSON types, passed through unread.
+
+    Both may hold a confidential series: they belong to the tab that asked, and to no log. What is refused is refused in
+    words that never repeat what was sent. Called from worker threads.
+    """
+
+    def choices(self) -> Mapping[str, Any]:
+        """What a page can choose from: samples, units, strengths, methods, limits."""
+        ...
+
+    def series(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A sample, or a table that was dropped: its columns and the chosen series."""
+        ...
+
+    def run(self, asked: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
+        """One method over a whole series: what was done so far, again and again, and the result at last.
+
+        All that can be refused is refused before the first answer. Raises `Overloaded` where too much is running.
+        """
+        ...
+
+    def plan(self, asked: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
+        """What accuracy each method buys, on a series that is public or simulated; in the way of `run`."""
+        ...
+
+    def script(self, asked: Mapping[str, Any]) -> str:
+        """The Python that repeats a run."""
+        ...
+
+    def begin(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A live run that is given one value after another; its name and its promise."""
+        ...
+
+    def step(self, run: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Release the next value of a live run."""
+        ...
+
+    def end(self, run: str) -> None:
+        """Forget a live run."""
+        ...
+
+    def close(self) -> None:
+        """Stop what is running, forget the rest."""
         ...

@@ -14,8 +14,9 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hubbub.errors import HubbubError, InvalidParameter
-from hubbub.server.desk import Desk
 from hubbub.server.live import ABORT
+from hubbub.server.loopback import require_loopback
+from hubbub.server.settings import ServerSettings
 
 log = logging.getLogger("hubbub.server")
 
@@ -55,7 +56,7 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     def let_go(self) -> None:
-        cast(FastAPI, self.config.app).state.desk.feed.end()
+        cast(FastAPI, self.config.app).state.let_go()
 
 
 class Serving:
@@ -67,8 +68,10 @@ class Serving:
     """
 
     def __init__(self, app: FastAPI, host: str | None = None, port: int | None = None) -> None:
-        settings = cast(Desk, app.state.desk).settings
+        settings = cast(ServerSettings, app.state.settings)
         self._host = settings.host if host is None else host
+        if getattr(app.state, "lab", None) is not None and not app.state.lab_anywhere:
+            require_loopback(self._host)
         self._socket = _listen(self._host, settings.port if port is None else port)
         config: dict[str, Any] = {
             "http": Connection,

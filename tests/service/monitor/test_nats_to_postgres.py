@@ -6,8 +6,8 @@ import urllib.request
 import uuid
 from datetime import UTC, datetime
 
-from hubbub.monitor.settings import MonitorSettings
 from hubbub.monitor.running import Running
+from hubbub.monitor.settings import MonitorSettings
 from hubbub.store import Store
 
 

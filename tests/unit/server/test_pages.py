@@ -9,7 +9,7 @@ from tests.support.site import Site
 from hubbub.server import ServerSettings, Serving, create_app
 from hubbub.server.assets import Assets
 from hubbub.server.errors import NotFound
-from hubbub.server.pages import data_block
+from hubbub.server.rendering import data_block
 
 NASTY = (
     "<script>alert(1)</script>",

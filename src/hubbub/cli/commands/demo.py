@@ -36,6 +36,7 @@ def command(
         demo.start()
         out.text(f"The dashboard: {demo.address}")
         out.text(f"{demo.guarantee}")
+        out.text(f"Try methods on a series of your own: {demo.address}/lab")
         out.text(f"Curator's token, for {demo.address}/curator: {demo.curator_token}")
         out.text("Simulated visitors only. Ctrl-C stops it; nothing is kept.")
         out.document({"address": demo.address, "stream": "daily-example", "curator_token": demo.curator_token})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hubbub.cli.output import Json, Output
+
+if TYPE_CHECKING:
+    from hubbub.lab.playground import Playground
 
 
 def command(
@@ -15,6 +18,10 @@ def command(
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8080,
     public: Annotated[bool, typer.Option("--public", help="Let anyone read, without a token.")] = False,
     title: Annotated[str, typer.Option(help="The site's name, at the top of every page.")] = "Hubbub",
+    lab: Annotated[bool, typer.Option("--lab", help="Add the Lab, where series are compared with the truth.")] = False,
+    lab_anywhere: Annotated[
+        bool, typer.Option("--lab-anywhere", help="Let other machines reach the Lab, which holds confidential data.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Serve the dashboard and the API of a store that a monitor elsewhere fills.
@@ -30,7 +37,14 @@ def command(
     output = Output(json)
     settings = ServerSettings(title=title, host=host, port=port, public=public)
     with Store.open(store, create=False) as opened:
-        serving = Serving(create_app(opened, settings=settings))
+        playground = _playground() if lab or lab_anywhere else None
+        serving = Serving(create_app(opened, settings=settings, lab=playground, lab_anywhere=lab_anywhere))
         output.note(f"Serving on {serving.address} ({'open to all' if public else 'with a token'}). Ctrl-C stops it.")
         output.document({"address": serving.address, "public": public})
         serving.run()
+
+
+def _playground() -> Playground:
+    from hubbub.lab.playground import Playground
+
+    return Playground()

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
-from hubbub.server.access import COOKIE, may, role_of
+from hubbub.server.access import COOKIE, may, role_of, same_site
 from hubbub.server.assets import Assets
 from hubbub.server.desk import Desk, TheDesk
-from hubbub.server.errors import RequestRefused, RoleMissing
+from hubbub.server.errors import RequestRefused
 from hubbub.server.pages import DEFAULT_WINDOW, WINDOWS, Pages
 from hubbub.server.routes.inputs import position_of
 from hubbub.server.routes.read import sum_between
@@ -137,7 +137,7 @@ async def login(request: Request, onward: Annotated[str, Query(alias="next", max
 @router.post("/login")
 async def enter(request: Request, desk: TheDesk) -> Response:
     """Keep a token in a cookie that scripts cannot read and other sites cannot cause to be sent."""
-    _same_site(request)
+    same_site(request)
     form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
     token, onward = form.get("token", [""])[0].strip(), _local(form.get("next", ["/"])[0])
     role = await role_of(desk, token) if token else None
@@ -152,7 +152,7 @@ async def enter(request: Request, desk: TheDesk) -> Response:
 
 @router.post("/logout")
 async def leave(request: Request) -> Response:
-    _same_site(request)
+    same_site(request)
     response = RedirectResponse("/", 303)
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return response
@@ -173,13 +173,3 @@ async def asset(request: Request, name: str) -> Response:
 def _local(address: str) -> str:
     """Only a path of this server: a login page must not send people elsewhere."""
     return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/"
-
-
-def _same_site(request: Request) -> None:
-    """A form of another site may not log anyone in or out."""
-    site = request.headers.get("sec-fetch-site")
-    origin = request.headers.get("origin")
-    if site not in (None, "same-origin", "none") or (
-        origin is not None and origin.partition("://")[2] != request.headers.get("host", "")
-    ):
-        raise RoleMissing("This form was sent by another site.", "Open the login page here and try again.")

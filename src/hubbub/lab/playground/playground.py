@@ -1,0 +1,152 @@
+"""What the Lab's pages ask for, answered."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from hubbub.confidential import Confidential
+from hubbub.errors import Overloaded, WrongUse
+from hubbub.lab.playground import words
+from hubbub.lab.playground.asked import (
+    LONGEST_TABLE,
+    MOST_TICKS,
+    LiveAsked,
+    PlanAsked,
+    Promise,
+    RunAsked,
+    SeriesAsked,
+    StepAsked,
+    understood,
+)
+from hubbub.lab.playground.chosen import Chosen
+from hubbub.lab.playground.live import LiveRun, Shelf
+from hubbub.lab.playground.plan import Plan
+from hubbub.lab.playground.samples import samples
+from hubbub.lab.playground.script import script_of
+from hubbub.lab.playground.trial import Step, Trial
+from hubbub.release import METHODS, make_releaser, usual_method
+from hubbub.released import Keys
+
+MOST_RUNNING = 2
+TELL_SECONDS = 0.2
+"""How often a run says how far it is."""
+
+Facts = Mapping[str, Any]
+_ONE = Keys(["count"])
+
+
+class Playground:
+    """Computes for the Lab. Nothing it is given is kept longer than the answer takes, nothing is written.
+
+    A live run keeps its mechanism's state between values; the values themselves pass through.
+    """
+
+    def __init__(self, most_running: int = MOST_RUNNING, shelf: Shelf | None = None) -> None:
+        self.shelf = shelf or Shelf()
+        self._turns = threading.BoundedSemaphore(most_running)
+        self._closed = threading.Event()
+        self._fits = {unit.name: _fitting(unit) for unit in words.UNITS}
+
+    def choices(self) -> Facts:
+        """All that the page offers, with its words."""
+        return {
+            "samples": [sample.to_dict() for sample in samples()],
+            "units": [unit.to_dict() | self._fits[unit.name] for unit in words.UNITS],
+            "methods": {name: text for name, text in words.METHODS.items() if name in METHODS},
+            "stops": [_stop(stop) for stop in words.STOPS],
+            "usual_stop": words.STOPS.index(words.USUAL_STOP),
+            "limits": {"ticks": MOST_TICKS, "table": LONGEST_TABLE},
+        }
+
+    def series(self, asked: Facts) -> Facts:
+        return Chosen.of(understood(SeriesAsked, asked)).to_dict()
+
+    def run(self, asked: Facts) -> Generator[Facts, None, None]:
+        wanted = understood(RunAsked, asked)
+        with self._turn():
+            chosen = Chosen.of(wanted)
+            trial = Trial(chosen, wanted.guarantee(len(chosen.series)), wanted.method, wanted.seed)
+            yield {"done": 0, "of": len(chosen.series)}
+            steps: list[Step] = []
+            told = time.monotonic()
+            for step in trial.steps():
+                steps.append(step)
+                if self._closed.is_set():
+                    return
+                if time.monotonic() - told > TELL_SECONDS:
+                    told = time.monotonic()
+                    yield {"done": len(steps), "of": len(chosen.series)}
+            yield {"done": len(steps), "of": len(chosen.series), "result": trial.result(steps)}
+
+    def plan(self, asked: Facts) -> Generator[Facts, None, None]:
+        wanted = understood(PlanAsked, asked)
+        with self._turn():
+            plan = Plan.of(wanted)
+            found = []
+            yield {"done": 0, "of": len(plan.cells)}
+            for method, epsilon in plan.cells:
+                if self._closed.is_set():
+                    return
+                found.append(plan.expect(method, epsilon))
+                yield {"done": len(found), "of": len(plan.cells)}
+            yield {"done": len(found), "of": len(plan.cells), "result": plan.result(found)}
+
+    def script(self, asked: Facts) -> str:
+        wanted = understood(RunAsked, asked)
+        return script_of(wanted, Chosen.of(wanted))
+
+    def begin(self, asked: Facts) -> Facts:
+        wanted = understood(LiveAsked, asked)
+        run = LiveRun(wanted)
+        horizon = run.guarantee.unit.horizon
+        return {"run": self.shelf.add(run), "guarantee": run.guarantee.sentence, "horizon": horizon}
+
+    def step(self, run: str, asked: Facts) -> Facts:
+        value = understood(StepAsked, asked).value
+        return self.shelf.get(run).step(None if value is None else Confidential(value))
+
+    def end(self, run: str) -> None:
+        self.shelf.drop(run)
+
+    def close(self) -> None:
+        self._closed.set()
+        self.shelf.clear()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if not self._turns.acquire(blocking=False):
+            raise Overloaded("The Lab is busy with other runs.", "Try again in a moment.", retry_after=2)
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+
+def _stop(stop: str) -> dict[str, Any]:
+    epsilon = float(stop)
+    return {
+        "epsilon": stop,
+        "word": words.strength(epsilon),
+        "odds": words.odds(epsilon),
+        "factor": round(math.exp(epsilon), 3),
+    }
+
+
+def _fitting(unit: words.UnitWords) -> dict[str, Any]:
+    """Which methods take this unit, and which of them are compared unless somebody chooses."""
+    guarantee = Promise.model_validate({"unit": unit.name, "ticks": unit.usual or None}).guarantee(100)
+    fits = []
+    for name in words.METHODS:
+        if name in METHODS:
+            try:
+                make_releaser(name, _ONE, guarantee)
+            except WrongUse:
+                continue
+            fits.append(name)
+    usual = usual_method(guarantee)
+    return {"fits": fits, "chosen": list(dict.fromkeys([usual, "lpa", "sample"]))}

@@ -1,0 +1,79 @@
+"""The Python that repeats a run of the Playground."""
+
+from __future__ import annotations
+
+from hubbub.lab.playground.asked import RunAsked
+from hubbub.lab.playground.chosen import Chosen
+from hubbub.privacy import Event, Session, Unit, Window
+
+_SCRIPT = '''"""Releases one series of counts with a privacy guarantee. Made by Hubbub's Playground.
+
+    python {file} {argument}--out released.csv
+
+The noise is the system's, so each run gives other numbers. Each run is one more release: what several of them
+publish about the same people adds up.{seeded}
+"""
+
+import argparse
+from contextlib import nullcontext
+from pathlib import Path
+
+import hubbub as hb
+{imports}
+from hubbub.noise import simulation
+from hubbub.release import make_releaser
+
+parser = argparse.ArgumentParser()
+{arguments}parser.add_argument("--out", type=Path, default=Path("released.csv"), help=".csv, .json or .parquet")
+parser.add_argument("--seed", type=int, help="repeat a simulation; such numbers must not be published")
+given = parser.parse_args()
+
+{reading}
+guarantee = hb.Guarantee.pure({unit}, {epsilon!r})
+with nullcontext() if given.seed is None else simulation(given.seed) as source:
+    releaser = make_releaser({method!r}, series.keys, guarantee, source=source)
+    releases = list(series.released_by(releaser))
+write_releases(given.out, releases)
+print(guarantee)
+'''
+
+_SEEDED = """
+
+With --seed {seed} it repeats the numbers of the Playground exactly. So can anyone else: those must not be published."""
+
+_TABLE_IMPORTS = """from hubbub.lab.count_reading import read_series
+from hubbub.lab.playground.chosen import column_of
+from hubbub.lab.playground.names import named
+from hubbub.lab.series import write_releases"""
+
+_SAMPLE_IMPORTS = """from hubbub.lab.playground.chosen import sample_series
+from hubbub.lab.series import write_releases"""
+
+_TABLE = """table = read_series(named(given.counts.read_bytes()), given.counts.name, gaps={gaps!r})
+series = column_of(table, {key!r})"""
+
+
+def script_of(asked: RunAsked, chosen: Chosen) -> str:
+    """A program that makes the same release: with the system's noise, or with `--seed` the same numbers."""
+    mine = asked.table is not None
+    return _SCRIPT.format(
+        file=f"release-{asked.method}.py",
+        argument="counts.csv " if mine else "",
+        seeded="" if asked.seed is None else _SEEDED.format(seed=asked.seed),
+        imports=_TABLE_IMPORTS if mine else _SAMPLE_IMPORTS,
+        arguments='parser.add_argument("counts", type=Path, help="CSV, one row a tick")\n' if mine else "",
+        reading=_TABLE.format(gaps=asked.gaps, key=chosen.key) if mine else f"series = sample_series({asked.sample!r})",
+        unit=_unit(asked.protected(len(chosen.series))),
+        epsilon=asked.epsilon,
+        method=asked.method,
+    )
+
+
+def _unit(unit: Unit) -> str:
+    if isinstance(unit, Event):
+        return "hb.Event()"
+    if isinstance(unit, Window):
+        return f"hb.Window({unit.ticks})"
+    if isinstance(unit, Session):
+        return f"hb.Session(max_ticks={unit.max_ticks})"
+    return "hb.User(horizon=len(series))"

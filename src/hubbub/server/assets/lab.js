@@ -1,0 +1,237 @@
+// The Playground. The original series lives in this tab; it travels to the process for each run and is not kept there.
+import { DASHES, colourOf, picture } from "./lab_chart.js";
+import { Live } from "./lab_live.js";
+import { ask, askLines } from "./lab_ask.js";
+import { link, readLink } from "./lab_link.js";
+
+const $ = (id) => document.getElementById(id);
+const choices = JSON.parse($("choices").textContent);
+const names = Object.keys(choices.methods);
+const state = { series: null, given: { sample: choices.samples[0].name }, unit: choices.units[0].name, ticks: null, stop: choices.usual_stop, methods: new Set(), seed: 1, mode: "whole" };
+let results = new Map(), working = null, own = null;
+
+const unitOf = (name) => choices.units.find((unit) => unit.name === name);
+const stopOf = () => choices.stops[state.stop];
+const promise = () => ({ unit: state.unit, ticks: unitOf(state.unit).ticks ? state.ticks : null, epsilon: stopOf().epsilon });
+const chosen = () => unitOf(state.unit).fits.filter((name) => state.methods.has(name));
+const number = (value, digits = 3) => Number(value.toPrecision(digits)).toLocaleString("en");
+const per = (share) => `${Math.round(100 * share)} %`;
+
+export function refuse(error) {
+  $("refused").hidden = !error;
+  $("refused").textContent = error ? `${error.message} ${error.hint ?? ""}` : "";
+}
+
+// ── the series ─────────────────────────────────────────────────────────────────────────────────────────────────────
+async function load(given) {
+  refuse(null);
+  let got;
+  try { got = await ask("/lab/series", given); } catch (error) { refuse(error); return; }
+  state.given = given;
+  state.series = got;
+  const mine = given.table !== undefined;
+  if (mine) own = given;
+  $("own").hidden = own === null;
+  $("sample").value = mine ? "" : given.sample;
+  $("column-label").hidden = got.columns.length < 2;
+  $("column").replaceChildren(...got.columns.map((name) => new Option(name, name, false, name === got.key)));
+  $("about-series").textContent = `${got.ticks.toLocaleString("en")} ticks${mine ? ", from your table" : ""}`;
+  results = new Map();
+  live.stop();
+  changed();
+}
+
+async function take(text) {
+  if (text.length > choices.limits.table) { refuse({ message: "This file is too large for the page.", hint: "Use `hubbub release` on the command line." }); return; }
+  // What protects nobody is never the first choice for somebody's own data.
+  state.seed = null;
+  await load({ table: text });
+}
+
+$("sample").addEventListener("change", () => {
+  if ($("sample").value) { state.seed ??= 1; load({ sample: $("sample").value }); } else load(own);
+});
+$("column").addEventListener("change", () => load({ table: state.given.table, column: $("column").value }));
+$("file").addEventListener("change", async () => { const [file] = $("file").files; if (file) await take(await file.text()); $("file").value = ""; });
+$("file-label").addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); $("file").click(); } });
+$("paste-open").addEventListener("click", () => { const open = $("paste").hidden; $("paste").hidden = !open; $("paste-open").setAttribute("aria-expanded", open); if (open) $("pasted").focus(); });
+$("paste-use").addEventListener("click", () => take($("pasted").value));
+for (const kind of ["dragover", "dragenter"]) addEventListener(kind, (event) => { if (event.dataTransfer?.types.includes("Files")) { event.preventDefault(); $("drop").classList.add("over"); } });
+for (const kind of ["dragleave", "drop"]) addEventListener(kind, () => $("drop").classList.remove("over"));
+addEventListener("drop", async (event) => { const [file] = event.dataTransfer?.files ?? []; if (file) { event.preventDefault(); await take(await file.text()); } });
+
+// ── the choices ────────────────────────────────────────────────────────────────────────────────────────────────────
+function show() {
+  const unit = unitOf(state.unit), stop = stopOf();
+  for (const radio of document.querySelectorAll('[name="unit"]')) radio.checked = radio.value === state.unit;
+  $("unit-words").textContent = unit.explanation;
+  $("ticks-label").hidden = !unit.ticks;
+  $("ticks-words").textContent = unit.ticks;
+  if (Number($("ticks").value) !== state.ticks) $("ticks").value = state.ticks ?? "";
+  $("strength").value = state.stop;
+  $("strength").setAttribute("aria-valuetext", `${stop.word}, epsilon ${stop.epsilon}`);
+  $("strength-word").textContent = stop.word;
+  $("epsilon").textContent = stop.epsilon;
+  $("odds").textContent = `Whatever anyone concludes from the numbers, they conclude it ${stop.odds} than without ${unit.thing}.`.replace("as often than", "as often as");
+  for (const label of document.querySelectorAll("[data-method]")) {
+    label.hidden = !unit.fits.includes(label.dataset.method);
+    label.querySelector("input").checked = state.methods.has(label.dataset.method);
+  }
+  $("repeat").checked = state.seed !== null;
+  $("repeat-words").textContent = state.seed !== null ? `(number ${state.seed}) such numbers protect nobody` : "";
+  for (const radio of document.querySelectorAll('[name="mode"]')) radio.checked = radio.value === state.mode;
+  const whole = state.mode === "whole";
+  for (const id of ["scores", "zeros-words", "exports"]) $(id).hidden = !whole;
+  $("live").hidden = whole;
+  $("player").hidden = state.mode !== "step";
+  $("typing").hidden = state.mode !== "type";
+  $("horizon-label").hidden = state.unit !== "user";
+}
+
+function usual() {
+  const unit = unitOf(state.unit);
+  state.methods = new Set(unit.chosen);
+  state.ticks = unit.ticks ? unit.usual : null;
+}
+
+let waiting = null;
+/** Something was chosen: show it, keep it in the address, and run again when the hand rests. */
+function changed(rest = 0) {
+  show();
+  history.replaceState(null, "", link(state));
+  clearTimeout(waiting);
+  $("buys").classList.add("old");
+  waiting = setTimeout(() => (state.mode === "whole" ? run() : live.restart()), rest);
+}
+
+$("controls").addEventListener("submit", (event) => event.preventDefault());
+for (const radio of document.querySelectorAll('[name="unit"]')) radio.addEventListener("change", () => { state.unit = radio.value; usual(); results = new Map(); changed(); });
+$("ticks").addEventListener("input", () => { const n = Number($("ticks").value); if (Number.isInteger(n) && n >= 1) { state.ticks = n; changed(300); } });
+$("strength").addEventListener("input", () => { state.stop = Number($("strength").value); changed(150); });
+for (const label of document.querySelectorAll("[data-method]")) label.querySelector("input").addEventListener("change", (event) => { if (event.target.checked) state.methods.add(label.dataset.method); else state.methods.delete(label.dataset.method); changed(); });
+$("repeat").addEventListener("change", () => { state.seed = $("repeat").checked ? 1 : null; changed(); });
+$("again").addEventListener("click", () => { if (state.seed !== null) state.seed = (state.seed % 9999) + 1; changed(); });
+for (const radio of document.querySelectorAll('[name="mode"]')) radio.addEventListener("change", () => { state.mode = radio.value; live.stop(); changed(); });
+
+// ── a whole series ─────────────────────────────────────────────────────────────────────────────────────────────────
+async function run() {
+  working?.abort();
+  const mine = (working = new AbortController());
+  refuse(null);
+  if (!state.series) return;
+  const wanted = chosen(), old = results;
+  results = new Map();
+  document.querySelector(".figure").classList.add("busy-now");
+  try {
+    for (const method of wanted) {
+      $("busy").textContent = `${method} …`;
+      const asked = { ...state.given, ...promise(), method, seed: state.seed };
+      await askLines("/lab/run", asked, mine.signal, (line) => {
+        if (line.result) results.set(method, line.result);
+        else $("busy").textContent = `${method} ${per(line.done / line.of)}`;
+      });
+      if (mine.signal.aborted) return;
+      await draw();
+    }
+    if (!wanted.length) { await draw(); $("buys").textContent = "Choose a method."; }
+  } catch (error) {
+    if (error.name !== "AbortError") { results = results.size ? results : old; refuse(error); }
+  }
+  if (working !== mine) return;
+  $("busy").textContent = "";
+  document.querySelector(".figure").classList.remove("busy-now");
+}
+
+async function draw() {
+  const runs = [...results.values()].map((result) => ({ ...result, index: names.indexOf(result.method), title: `usually within ± ${result.scores.usual_words}` }));
+  table(runs);
+  const [first] = runs;
+  if (first) {
+    const typical = state.series.values.reduce((a, b) => a + b, 0) / state.series.ticks;
+    $("buys").textContent = `Numbers are usually within ± ${first.scores.usual_words} of the true ones, which are about ${number(typical, 2)}.`;
+    $("buys").title = `Two of three numbers, with ${first.method}, in this run`;
+    $("buys").classList.remove("old");
+    $("bound").textContent = first.guarantee.split(". ").slice(1).join(". ");
+  }
+  await picture($("plot"), state.series.values, runs, state.series.ticks);
+}
+
+function cell(text, kind = "td", name = "") {
+  const made = document.createElement(kind);
+  made.textContent = text;
+  made.className = name;
+  return made;
+}
+
+function table(runs) {
+  const least = Math.min(...runs.map((run) => run.scores.relative));
+  const rows = runs.map((run) => {
+    const row = document.createElement("tr"), s = run.scores, head = cell("", "th");
+    head.scope = "row";
+    head.innerHTML = '<svg class="swatch" viewBox="0 0 28 10" aria-hidden="true"><line x1="0" y1="5" x2="28" y2="5"/></svg>';
+    const line = head.querySelector("line");
+    line.setAttribute("stroke", colourOf(run.index));
+    line.setAttribute("stroke-dasharray", { solid: "none", dash: "7 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "11 4", longdashdot: "11 3 2 3" }[DASHES[run.index]]);
+    head.append(run.method);
+    if (s.relative === least && runs.length > 1) { row.className = "best"; head.append(" (closest)"); }
+    row.append(head, cell(per(s.relative), "td", "right"), cell(number(s.absolute, 2), "td", "right"), cell(s.coverage === null ? "none stated" : `${per(s.coverage)}${s.stated < s.ticks ? ` of ${s.stated}` : ""}`, "td", "right"), cell(`${s.measured.toLocaleString("en")} of ${s.ticks.toLocaleString("en")}`, "td", "right"));
+    return row;
+  });
+  if (runs.length) {
+    const row = document.createElement("tr"), zeros = runs[0].scores.zeros;
+    const head = cell("all zeros", "th", "faint");
+    head.scope = "row";
+    row.append(head, cell(per(zeros), "td", "right"), cell(number(state.series.values.reduce((a, b) => a + b, 0) / state.series.ticks, 2), "td", "right"), cell("", "td"), cell("0", "td", "right"));
+    rows.push(row);
+    const worse = runs.filter((run) => run.scores.relative >= zeros).map((run) => run.method);
+    $("zeros-words").textContent = worse.length ? `${worse.join(" and ")}: worse than publishing nothing but zeros. Protect less, or for fewer ticks.` : "";
+  }
+  $("rows").replaceChildren(...rows);
+  const before = $("export-method").value;
+  $("export-method").replaceChildren(...runs.map((run) => new Option(run.method, run.method, false, run.method === before)));
+}
+
+// ── taking along ───────────────────────────────────────────────────────────────────────────────────────────────────
+function save(text, name, type) {
+  const address = URL.createObjectURL(new Blob([text], { type })), anchor = document.createElement("a");
+  anchor.href = address;
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", async () => {
+  const result = results.get($("export-method").value);
+  if (!result) return;
+  const kind = button.dataset.export;
+  if (kind === "csv") save(result.csv, `released-${result.method}.csv`, "text/csv");
+  if (kind === "json") {
+    const rows = result.value.map((value, tick) => ({ tick, value, standard_error: result.standard_error[tick], lower: result.lower[tick], upper: result.upper[tick], measurement: result.measurement[tick] }));
+    save(JSON.stringify({ key: result.key, method: result.method, guarantee: result.guarantee, seed: result.seed, releases: rows }, null, 1), `released-${result.method}.json`, "application/json");
+  }
+  if (kind === "python") {
+    try { save(await ask("/lab/script", { ...state.given, ...promise(), method: result.method, seed: state.seed }), `release-${result.method}.py`, "text/x-python"); } catch (error) { refuse(error); }
+  }
+});
+$("copy").addEventListener("click", async () => {
+  try { await navigator.clipboard.writeText(location.href); $("copied").textContent = "Copied: the settings, not the data."; } catch { $("copied").textContent = "Copy it from the address bar."; }
+});
+
+// ── step by step ───────────────────────────────────────────────────────────────────────────────────────────────────
+const live = new Live({
+  asked: () => ({ ...promise(), method: chosen()[0] ?? unitOf(state.unit).fits[0], seed: state.seed, horizon: state.mode === "type" ? Number($("horizon").value) || 20 : Math.max(state.series?.ticks ?? 1, 1) }),
+  values: () => (state.mode === "step" ? state.series?.values ?? [] : null),
+  ticks: () => (state.mode === "step" ? state.series?.ticks ?? 0 : state.unit === "user" ? Number($("horizon").value) || 20 : 0),
+  index: (method) => names.indexOf(method),
+  refuse,
+});
+
+const redraw = () => (state.mode === "whole" ? state.series && draw() : live.draw());
+addEventListener("themechange", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+usual();
+Object.assign(state, readLink(choices, state));
+if (state.given.sample === undefined) state.given = { sample: choices.samples[0].name };
+show();
+load(state.given);

@@ -1,0 +1,73 @@
+// The Plan page: what accuracy each method buys, on a public or simulated series.
+import { DASHES, colourOf, library } from "./lab_chart.js";
+import { askLines } from "./lab_ask.js";
+
+const $ = (id) => document.getElementById(id);
+const choices = JSON.parse($("choices").textContent);
+const names = Object.keys(choices.methods);
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const per = (share) => `${Number((100 * share).toPrecision(2)).toLocaleString("en")} %`;
+const unit = () => choices.units.find((one) => one.name === document.querySelector('[name="unit"]:checked').value);
+let found = null, working = null;
+
+function show() {
+  $("described").hidden = $("sample").value !== "";
+  $("unit-words").textContent = unit().explanation;
+  $("ticks-label").hidden = !unit().ticks;
+  $("ticks-words").textContent = unit().ticks;
+}
+
+async function plan() {
+  working?.abort();
+  const mine = (working = new AbortController());
+  $("refused").hidden = true;
+  const whole = (id) => ($(id).value === "" ? null : Number($(id).value));
+  const asked = { unit: unit().name, ticks: unit().ticks ? whole("ticks") : null, error: whole("wished") === null ? null : whole("wished") / 100, ...($("sample").value ? { sample: $("sample").value } : { level: whole("level"), length: whole("length") }) };
+  try {
+    await askLines("/lab/plan", asked, mine.signal, (line) => {
+      if (line.result) found = line.result;
+      else $("answer").textContent = `Working it out: ${line.done} of ${line.of}`;
+    });
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    $("refused").textContent = `${error.message} ${error.hint ?? ""}`;
+    $("refused").hidden = false;
+    $("answer").textContent = "";
+    return;
+  }
+  answer(asked.error);
+  await draw();
+}
+
+function answer(wished) {
+  const cell = (text, kind = "td", name = "right") => Object.assign(document.createElement(kind), { textContent: text, className: name });
+  $("rows").replaceChildren(...found.rows.map((row) => {
+    const line = document.createElement("tr");
+    line.append(cell(row.method, "th", ""), cell(row.word), cell(row.epsilon.toLocaleString("en")), cell(per(row.error)), cell(`${per(row.lucky)} to ${per(row.unlucky)}`), cell(row.absolute_words));
+    return line;
+  }));
+  $("basis").textContent = `The mean of ${found.runs} simulated releases of each, on ${found.ticks.toLocaleString("en")} ticks of about ${Number(found.typical.toPrecision(2)).toLocaleString("en")}. “lucky to unlucky”: the best and the worst tenth.`;
+  if (!found.needed) { $("answer").textContent = "Done."; return; }
+  const reached = Object.entries(found.needed).filter(([, epsilon]) => epsilon !== null).sort((a, b) => a[1] - b[1]);
+  if (!reached.length) { $("answer").textContent = `No method gets within ${per(wished)} here. Count more people a tick, publish fewer ticks, or promise less.`; return; }
+  const [method, epsilon] = reached[0];
+  const stop = choices.stops.findLast((one) => Number(one.epsilon) <= epsilon * 1.0001) ?? choices.stops[0];
+  $("answer").textContent = `To be off by ${per(wished)} on average, ${method} needs an epsilon of about ${Number(epsilon.toPrecision(2))}: ${stop.word} protection.`;
+}
+
+async function draw() {
+  if (!found) return;
+  const Plotly = await library(), methods = [...new Set(found.rows.map((row) => row.method))], rule = colour("--rule");
+  const traces = methods.map((method) => {
+    const rows = found.rows.filter((row) => row.method === method), index = names.indexOf(method);
+    return { x: rows.map((r) => r.epsilon), y: rows.map((r) => 100 * r.error), name: method, mode: "lines+markers", marker: { symbol: index, size: 8 }, line: { color: colourOf(index), dash: DASHES[index], width: 2 }, hovertemplate: `${method}: %{y:.3~g} %<extra></extra>`, error_y: { type: "data", symmetric: false, array: rows.map((r) => 100 * (r.unlucky - r.error)), arrayminus: rows.map((r) => 100 * (r.error - r.lucky)), thickness: 1 } };
+  });
+  const axis = { type: "log", gridcolor: rule, fixedrange: true, zeroline: false };
+  await Plotly.react($("plot"), traces, { height: 340, margin: { l: 62, r: 8, t: 10, b: 46 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: colour("--faint"), family: "system-ui, sans-serif", size: 12 }, dragmode: false, hovermode: "x", legend: { orientation: "h", y: 1.12, x: 0, bgcolor: "rgba(0,0,0,0)" }, hoverlabel: { bgcolor: colour("--card"), bordercolor: rule, font: { color: colour("--ink") } }, xaxis: { ...axis, title: { text: "epsilon: strong to weak protection" }, tickvals: found.rows.filter((r) => r.method === methods[0]).map((r) => r.epsilon) }, yaxis: { ...axis, title: { text: "off by, on average" }, tickvals: [0.1, 1, 10, 100, 1000, 10000], ticktext: ["0.1 %", "1 %", "10 %", "100 %", "1,000 %", "10,000 %"] } }, { displayModeBar: false, responsive: true });
+}
+
+$("controls").addEventListener("submit", (event) => { event.preventDefault(); plan(); });
+$("controls").addEventListener("change", show);
+addEventListener("themechange", draw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+show();
