@@ -73,7 +73,6 @@ class Calibration:
         if found is None:
             if len(self._prepared) >= _KEPT:
                 self._prepared.clear()
-                self._noises.clear()
             found = self._prepared[strategy] = self._prepare(strategy)
         return found
 
@@ -111,6 +110,9 @@ class Calibration:
 
     def _noise(self, parameter: Fraction) -> DiscreteLaplace | DiscreteGaussian:
         if parameter not in self._noises:
+            # Kept apart from the strategies: shares on a grid lead to few noises, whose tables take longest to make.
+            if len(self._noises) >= _KEPT:
+                self._noises.clear()
             kind = DiscreteLaplace if self.pure else DiscreteGaussian
             self._noises[parameter] = kind(parameter, source=self._source)
         return self._noises[parameter]

@@ -26,7 +26,10 @@ class FenwickWalk(NoiseWalk):
         self._held = np.zeros((strategy.height, keys), dtype=np.int64)  # the noise of each set bit of the position
 
     def _next_block(self) -> NDArray[np.int64]:
-        return self._draw(0, CHUNK) if self._top == 0 else self._rows(min(CHUNK, 1 << self._top))
+        if self._top == 0:
+            return self._draw(0, CHUNK)
+        size = 1 << self._top
+        return self._trees(CHUNK // size) if size < CHUNK else self._rows(CHUNK)
 
     def _next_blocks(self, rows: int) -> NDArray[np.int64]:
         """In parts as large as their place in the tree allows: the same law, with fewer turns."""
@@ -35,6 +38,11 @@ class FenwickWalk(NoiseWalk):
         size, most = 1 << self._top, max(CHUNK, MOST // self._keys)
         parts, have = [], 0
         while have < rows:
+            trees = min(rows - have, most) // size
+            if not self._position and trees > 1:
+                parts.append(self._trees(trees))
+                have += len(parts[-1])
+                continue
             aligned = self._position & -self._position or size
             wanted = 1 << (min(rows - have, most).bit_length() - 1)
             parts.append(self._rows(max(min(aligned, wanted), min(CHUNK, size))))
@@ -59,6 +67,17 @@ class FenwickWalk(NoiseWalk):
         self._held[level] = node if level < self._top else 0
         self._position = after & ((1 << self._top) - 1)
         return np.diff(errors, axis=0)
+
+    def _trees(self, count: int) -> NDArray[np.int64]:
+        """Increments for so many whole trees, where none is open."""
+        size = 1 << self._top
+        errors = np.zeros((count, size + 1, self._keys), dtype=np.int64)  # N less its value at the start of each tree
+        place = np.arange(size)
+        for j in range(self._top):
+            fresh = self._draw(j, count * (size >> (j + 1))).reshape(count, -1, self._keys)
+            errors[:, :size][:, place >> j & 1 == 1] += np.repeat(fresh, 1 << j, axis=1)
+        errors[:, size] = self._draw(self._top, count)
+        return np.diff(errors, axis=1).reshape(-1, self._keys)
 
     def memory(self) -> int:
         return super().memory() + len(self._held)
