@@ -74,16 +74,30 @@ def fast(
         Path | None, typer.Option("--out", help="A folder for the table (CSV) and plots (HTML).", show_default=False)
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the noise.")] = 2014,
+    series: Annotated[
+        str,
+        typer.Option(
+            "--set",
+            help="Which series: `paper` (all methods), or adaptive beside the simplest on `tuning` or `held-out`.",
+        ),
+    ] = "paper",
     as_json: Json = False,
 ) -> None:
     """One long series (Fan 2014, chapter 3): FAST, DFT, the simplest methods and adaptive, and FAST's parameters."""
     from hubbub.lab.reproduce_series import fast_tables, write_fast
+    from hubbub.lab.reproduce_sets import set_tables
 
     output = Output(as_json)
     with output.progress("fast", 1) as bar:
-        found = fast_tables(
-            quick, seed, lambda total: bar.update(bar.task_ids[0], total=total), lambda: bar.advance(bar.task_ids[0])
-        )
+
+        def total(steps: int) -> None:
+            bar.update(bar.task_ids[0], total=steps)
+
+        def done() -> None:
+            bar.advance(bar.task_ids[0])
+
+        paper = series == "paper"
+        found = fast_tables(quick, seed, total, done) if paper else set_tables(series, quick, seed, total, done)
     for table in found.tables:
         output.table(table.title, table.columns, table.rows)
         output.text("")
@@ -91,7 +105,7 @@ def fast(
     written = [] if out is None else write_fast(out, found.rows)
     for path in written:
         output.text(f"wrote {path}")
-    facts = {"experiment": "fast", "seed": seed, "quick": quick, "rows": found.rows}
+    facts = {"experiment": "fast", "set": series, "seed": seed, "quick": quick, "rows": found.rows}
     output.document({**facts, "written": [str(path) for path in written]})
 
 
