@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from hubbub.confidential import Counts
+from hubbub.monitor.paired import RangePlan, open_curator
 from hubbub.privacy import Guarantee, Session
 from hubbub.release import Lpa
 from hubbub.released import Keys, Release, Tick
@@ -35,6 +36,7 @@ class Site:
         start: datetime | None = None,
         name: str = "site",
         clock: bool = True,
+        ranges: int | None = None,
     ) -> None:
         self.path = folder / "site.db"
         self.store = Store.open(self.path)
@@ -46,7 +48,10 @@ class Site:
         self._random = np.random.default_rng(7)
         self._sizes = [4200 * 0.74**i for i in range(len(keys))]
         guarantee = Guarantee.pure(Session(max_ticks=20), epsilon)
-        self._curator = self.store.curate(name, Lpa(self.keys, guarantee), reserve_ahead=50)
+        if ranges is None:
+            self._curator = self.store.curate(name, Lpa(self.keys, guarantee), reserve_ahead=50)
+        else:
+            self._curator = open_curator(self.store, name, self.keys, guarantee, Lpa, RangePlan(ranges))
 
     @property
     def next_tick(self) -> int:

@@ -17,6 +17,7 @@ from hubbub.collect import Collector, KeyDomain, Live
 from hubbub.lab.playground import Playground
 from hubbub.lab.site import SECTIONS, NewsSite, Requests
 from hubbub.lab.truth import Truth
+from hubbub.monitor.paired import RangePlan, open_curator
 from hubbub.monitor.pipeline import Pipeline
 from hubbub.monitor.spool import Spool
 from hubbub.privacy import Guarantee, Session
@@ -29,6 +30,9 @@ STREAM = "daily-example"
 TICK = timedelta(seconds=1)
 LATENESS = timedelta(milliseconds=300)
 STAY = timedelta(seconds=8)
+WINDOW = timedelta(hours=1)
+"""How far back any range can be asked for."""
+
 HISTORY = timedelta(minutes=2)
 """How much of the past is played through before the door opens, so that the curves do not start empty."""
 
@@ -46,8 +50,14 @@ class Demo:
         self._site = NewsSite(seed, visitors)
         self._now: datetime | None = datetime.now(UTC) - HISTORY
         self.store = Store.open(folder / "demo.db")
-        releaser = make_releaser(method, domain.keys, Guarantee.pure(unit, str(epsilon)))
-        curator = self.store.curate(STREAM, releaser)
+        curator = open_curator(
+            self.store,
+            STREAM,
+            domain.keys,
+            Guarantee.pure(unit, str(epsilon)),
+            lambda keys, guarantee: make_releaser(method, keys, guarantee),
+            RangePlan(WINDOW // TICK),
+        )
         self.guarantee = curator.guarantee
         self._spool = Spool(folder / "spool", self._clock)
         self._truth = Truth(domain.keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 
 from hubbub.collect import Collector, Filters, KeyDomain, Live, Replay, Source, SteadyClock
@@ -14,6 +15,7 @@ from hubbub.collect.sources import NatsSource as Nats
 from hubbub.errors import InvalidParameter
 from hubbub.models import NavigationModel
 from hubbub.monitor.counts_desk import CountsDesk
+from hubbub.monitor.paired import AnyCurator, RangePlan, open_curator
 from hubbub.monitor.pipeline import Pipeline, where_to_resume
 from hubbub.monitor.settings import (
     CountsSource,
@@ -25,6 +27,7 @@ from hubbub.monitor.settings import (
     NatsSource,
 )
 from hubbub.monitor.spool import Spool
+from hubbub.privacy import Guarantee
 from hubbub.release import Releaser, make_releaser
 from hubbub.released import Keys, Release
 from hubbub.store import Store
@@ -46,13 +49,12 @@ def open_pipeline(
     """
     now = clock or SteadyClock()
     domain = _domain(settings)
-    releaser = _releaser(settings, domain.keys)
     if isinstance(settings.source, CountsSource):
-        curator = store.curate(settings.stream.name, releaser)
+        curator = _curator(settings, store, domain.keys)
         return CountsDesk(store, curator, on_release=on_release, say=say), None
     time = _time(settings)
     source = _source(settings, now)
-    curator = store.curate(settings.stream.name, releaser)
+    curator = _curator(settings, store, domain.keys)
     resume = where_to_resume(store, curator, source, now)
     collector = Collector(
         domain,
@@ -72,11 +74,18 @@ def open_pipeline(
     return pipeline, source if isinstance(source, Spool) else None
 
 
-def _releaser(settings: MonitorSettings, keys: Keys) -> Releaser:
+def _curator(settings: MonitorSettings, store: Store, keys: Keys) -> AnyCurator:
     model = settings.method.model
-    if model is None:
-        return make_releaser(settings.method.name, keys, settings.privacy.guarantee())
-    return make_releaser(settings.method.name, keys, settings.privacy.guarantee(), model=NavigationModel.load(model))
+    known = {} if model is None else {"model": NavigationModel.load(model)}
+
+    def make(keys: Keys, guarantee: Guarantee) -> Releaser:
+        return make_releaser(settings.method.name, keys, guarantee, **known)
+
+    ranges = settings.ranges
+    plan = None
+    if ranges is not None:
+        plan = RangePlan(ranges.ticks(settings.stream.tick), Fraction(str(ranges.share)), ranges.method)
+    return open_curator(store, settings.stream.name, keys, settings.privacy.guarantee(), make, plan)
 
 
 def _domain(settings: MonitorSettings) -> KeyDomain:

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Mapping
 
 from hubbub.confidential import Counts
+from hubbub.monitor.paired import AnyCurator
 from hubbub.released import Release, Tick
-from hubbub.store import Curator, Store
+from hubbub.store import Store
 
 
 class CountsDesk:
@@ -17,7 +18,7 @@ class CountsDesk:
     """
 
     def __init__(
-        self, store: Store, curator: Curator, *, on_release: Callable[[Release], None], say: Callable[[str], None]
+        self, store: Store, curator: AnyCurator, *, on_release: Callable[[Release], None], say: Callable[[str], None]
     ) -> None:
         self._store, self._curator, self._on_release, self._say = store, curator, on_release, say
         self.stop = threading.Event()

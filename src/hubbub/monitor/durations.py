@@ -28,4 +28,18 @@ def duration(text: Any) -> timedelta:
     return span
 
 
+def ticks_or_duration(given: Any) -> timedelta | int:
+    """A whole number of ticks, or a span of time.
+
+    >>> ticks_or_duration(3600), ticks_or_duration("1h")
+    (3600, datetime.timedelta(seconds=3600))
+    """
+    if isinstance(given, int) and not isinstance(given, bool):
+        if given < 1:
+            raise ValueError(f"must be at least one tick; got {given}")
+        return given
+    return duration(given)
+
+
 Duration = Annotated[timedelta, BeforeValidator(duration)]
+TicksOrDuration = Annotated[timedelta | int, BeforeValidator(ticks_or_duration)]

@@ -13,8 +13,9 @@ from hubbub.collect import Collector, Resume, Source
 from hubbub.collect.clock import Clock
 from hubbub.confidential import Counts
 from hubbub.errors import StoreUnavailable, TickOutOfOrder, TickTaken
+from hubbub.monitor.paired import AnyCurator
 from hubbub.released import Release
-from hubbub.store import Curator, Store
+from hubbub.store import Store
 
 KEEP_PLACE_SECONDS = 5.0
 """How often the place in the source is written down; an older place costs re-reading, nothing else."""
@@ -38,7 +39,7 @@ class Pipeline:
     def __init__(
         self,
         store: Store,
-        curator: Curator,
+        curator: AnyCurator,
         source: Source,
         collector: Collector,
         *,
@@ -132,7 +133,7 @@ class Pipeline:
         self._source.settle(place.positions)
 
 
-def where_to_resume(store: Store, curator: Curator, source: Source, clock: Clock) -> Resume | None:
+def where_to_resume(store: Store, curator: AnyCurator, source: Source, clock: Clock) -> Resume | None:
     """Where the collector goes on, and the source opened there; None for a stream that begins now."""
     kept = store.place(curator.stream.name)
     if kept is None:

@@ -30,7 +30,8 @@ def reference() -> str:
 
 def _tables() -> Iterator[str]:
     for name, field in MonitorSettings.model_fields.items():
-        for kind in get_args(field.annotation) or (field.annotation,):
+        kinds = [kind for kind in get_args(field.annotation) or (field.annotation,) if kind is not type(None)]
+        for kind in kinds:
             yield from _table(name, kind)
 
 

@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from hubbub.errors import HubbubError
-from hubbub.monitor.durations import Duration
+from hubbub.monitor.durations import Duration, TicksOrDuration
 from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
+from hubbub.ranges import METHODS
 from hubbub.server import ServerSettings
 
 
@@ -161,6 +162,29 @@ class MethodSettings(_Table):
     model: Path | None = Field(None, description="A model that `hubbub fit` learned from public sessions.")
 
 
+class RangeSettings(_Table):
+    """Totals over any range of the recent past. Without this table, ticks are added up, noise and all."""
+
+    window: TicksOrDuration = Field(
+        description='How far back ranges reach: a span such as "7d", or a number of ticks. Fixed for the stream.'
+    )
+    share: float = Field(
+        0.5, gt=0, lt=1, description="The part of epsilon that ranges get; live numbers get the rest. Fixed too."
+    )
+    method: str = Field("auto", description="How noise is spread over time: docs/ranges.md lists the methods.")
+
+    def ticks(self, tick: timedelta) -> int:
+        """The window as a number of ticks."""
+        return self.window if isinstance(self.window, int) else max(1, -(-self.window // tick))
+
+    @field_validator("method")
+    @classmethod
+    def _known(cls, method: str) -> str:
+        if method not in METHODS:
+            raise ValueError(f"there is no method {method!r}; known: {', '.join(METHODS)}")
+        return method
+
+
 class StoreSettings(_Table):
     """Where the ledger and the releases are kept."""
 
@@ -176,6 +200,7 @@ class MonitorSettings(_Table):
     privacy: PrivacySettings
     collect: CollectSettings = CollectSettings()
     method: MethodSettings = MethodSettings()
+    ranges: RangeSettings | None = None
     store: StoreSettings = StoreSettings()
     publish: ServerSettings = ServerSettings()
 

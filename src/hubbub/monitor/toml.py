@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -77,11 +77,17 @@ def _names(model: type[BaseModel], place: tuple[str, ...]) -> list[str]:
     """The settings that exist at `place`, following nested models."""
     for part in place:
         field = model.model_fields.get(part)
-        inner = field.annotation if field is not None else None
+        inner = _table(field.annotation) if field is not None else None
         if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             return []
         model = inner
     return list(model.model_fields)
+
+
+def _table(annotation: Any) -> Any:
+    """A table that may be left out is still that table."""
+    kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+    return kinds[0] if len(kinds) == 1 else annotation
 
 
 def line_of(text: str, place: tuple[str, ...]) -> int | None:

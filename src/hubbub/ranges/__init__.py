@@ -4,6 +4,7 @@ from hubbub.ranges.answer import RangeAnswer
 from hubbub.ranges.chooser import METHODS
 from hubbub.ranges.fenwick import Fenwick
 from hubbub.ranges.history import QueryHistory
+from hubbub.ranges.pair import PairAnswer, PairWindow
 from hubbub.ranges.strategy import Strategy
 from hubbub.ranges.stream import RangeStream
 from hubbub.ranges.toeplitz import Toeplitz
@@ -13,6 +14,8 @@ from hubbub.ranges.window import RangeWindow
 __all__ = [
     "METHODS",
     "Fenwick",
+    "PairAnswer",
+    "PairWindow",
     "QueryHistory",
     "RangeAnswer",
     "RangeStream",

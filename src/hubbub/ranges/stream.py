@@ -154,7 +154,7 @@ class RangeStream:
         if index > self._next:
             self._window.skip(index - self._next)
         self._next = index + 1
-        if self._left == 0 or self._began != here():
+        if self.begins_segment:
             self._begin(index)
         assert self._walk is not None
         increments = self._walk.measure(values)
@@ -182,7 +182,7 @@ class RangeStream:
         done = 0
         self._charge_many(len(values))
         while done < len(values):
-            if self._left == 0 or self._began != here():
+            if self.begins_segment:
                 self._begin(self._next)
             assert self._walk is not None
             part = values[done : done + self._left]
@@ -263,6 +263,11 @@ class RangeStream:
     def spent(self) -> Fraction:
         """The most that any one unit has been charged so far."""
         return self._account.spent
+
+    @property
+    def begins_segment(self) -> bool:
+        """Whether the next measured tick begins a segment, and so looks at `history` for its strategy."""
+        return self._left == 0 or self._began != here()
 
     @property
     def window(self) -> RangeWindow:

@@ -120,7 +120,7 @@ class RangeWindow:
         value = float((difference + _HALF) % (2 * _HALF) - _HALF)  # the sums have gone round, the range has not
         error = math.sqrt(self.variance(first, last))
         reach = (LAPLACE_REACH if self.pure else GAUSSIAN_REACH) * error + CONTINUITY
-        missing = last - first + 1 - self._count(first, last)
+        missing = last - first + 1 - self.count(first, last)
         return RangeAnswer(key, first, last, value, error, max(value - reach, 0.0), max(value + reach, 0.0), missing)
 
     def totals(self, first: int, last: int) -> dict[str, RangeAnswer]:
@@ -148,8 +148,12 @@ class RangeWindow:
         between = self._whole[j] - self._whole[i + 1]
         return left.variance(a, left.measured) + between + self._segments[j].variance(0, b)
 
-    def _count(self, first: int, last: int) -> int:
+    def count(self, first: int, last: int) -> int:
+        """How many ticks from `first` to `last` were measured."""
         return self._measured.item(self._row(last)) - self._measured.item(self._row(first - 1))
+
+    def is_measured(self, tick: int) -> bool:
+        return self.count(tick, tick) > 0
 
     def _check(self, first: int, last: int) -> None:
         if type(first) is not int or type(last) is not int:

@@ -25,7 +25,9 @@ from hubbub.server.loopback import require_loopback
 from hubbub.server.metrics import Meters
 from hubbub.server.pages import Pages
 from hubbub.server.ports import CountsPort, EventPort, LabPort, StatusPort, TruthPort
-from hubbub.server.routes import ingest, live, pages, read, system
+from hubbub.server.questions import Questions
+from hubbub.server.ranges import Ranges
+from hubbub.server.routes import ingest, live, pages, ranges, read, system
 from hubbub.server.routes import lab as lab_routes
 from hubbub.server.settings import ServerSettings
 from hubbub.server.watch import LedgerWatch
@@ -56,7 +58,10 @@ def create_app(
     if lab is not None and not lab_anywhere:
         require_loopback(chosen.host)
     feed = Feed(store, chosen, clock)
-    desk = Desk(store, chosen, feed, LedgerWatch(store, feed, clock), clock, Meters(), events, counts, status, truth)
+    desk = Desk(
+        store, chosen, feed, LedgerWatch(store, feed, clock), clock, Ranges(store, feed), Questions(store),
+        Meters(), events, counts, status, truth,
+    )  # fmt: skip
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
@@ -67,6 +72,7 @@ def create_app(
         finally:
             await desk.feed.stop()
             await desk.watch.stop()
+            await desk.questions.stop()
 
     from hubbub.version import __version__
 
@@ -79,7 +85,7 @@ def create_app(
     app.state.settings = chosen
     app.state.pages = Pages(desk, app.state.assets.version, has_lab=lab is not None)
     app.state.reading = asyncio.Semaphore(chosen.max_uploads)
-    for router in (read.router, live.router, ingest.router, system.router, pages.router):
+    for router in (read.router, ranges.router, live.router, ingest.router, system.router, pages.router):
         app.include_router(router)
     app.state.lab, app.state.lab_anywhere, app.state.let_go = lab, lab_anywhere, desk.feed.end
     if lab is not None:

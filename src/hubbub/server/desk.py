@@ -12,6 +12,8 @@ from hubbub.server.clock import Clock
 from hubbub.server.feed import Feed
 from hubbub.server.metrics import Meters
 from hubbub.server.ports import CountsPort, EventPort, StatusPort, TruthPort
+from hubbub.server.questions import Questions
+from hubbub.server.ranges import Ranges
 from hubbub.server.settings import ServerSettings
 from hubbub.server.watch import LedgerWatch
 from hubbub.store import Store
@@ -26,6 +28,8 @@ class Desk:
     feed: Feed
     watch: LedgerWatch
     clock: Clock
+    ranges: Ranges
+    questions: Questions
     meters: Meters = field(default_factory=Meters)
     events: EventPort | None = None
     counts: CountsPort | None = None

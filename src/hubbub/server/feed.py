@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from hubbub.errors import HubbubError, UnknownStream
+from hubbub.privacy import Guarantee, together
 from hubbub.released import Release
 from hubbub.server.channel import Channel, encode
 from hubbub.server.clock import Clock, end_of
@@ -17,6 +18,7 @@ from hubbub.server.faults import place_of
 from hubbub.server.picture import COMPARE, Pictures
 from hubbub.server.settings import ServerSettings
 from hubbub.store import Store, Stream
+from hubbub.store.stream import companion_name
 
 log = logging.getLogger("hubbub.server")
 
@@ -45,6 +47,7 @@ class Feed:
         self._clock = clock
         self._channels: dict[str, Channel] = {}
         self._streams: dict[str, Stream] = {}
+        self._companions: dict[str, Stream] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
@@ -82,17 +85,35 @@ class Feed:
 
     @property
     def streams(self) -> list[Stream]:
-        """The known streams, the oldest first."""
+        """The known streams, the oldest first. Companions stand behind their streams and are not listed."""
         return sorted(self._streams.values(), key=lambda stream: stream.id)
 
     def stream(self, name: str) -> Stream:
-        if name not in self._streams:
+        found = self._streams.get(name) or self._companions.get(name)
+        if found is None:
             raise UnknownStream("There is no stream of that name.", "GET /v1/streams lists them.")
-        return self._streams[name]
+        return found
 
     def channel(self, name: str) -> Channel:
-        self.stream(name)
+        if name not in self._channels:
+            raise UnknownStream("There is no stream of that name.", "GET /v1/streams lists them.")
         return self._channels[name]
+
+    def companion(self, name: str) -> Stream | None:
+        """The stream of ranges beside this one, if it has one."""
+        found = self._companions.get(companion_name(name))
+        return found if found is not None and found.companion_of == name else None
+
+    def guarantee(self, name: str) -> Guarantee:
+        """What is promised about this stream and its companion together."""
+        beside = self.companion(name)
+        own = self.stream(name).guarantee
+        return own if beside is None else together(own, beside.guarantee)
+
+    def range_window(self, name: str) -> int | None:
+        """How many ticks back the companion reaches."""
+        beside = self.companion(name)
+        return None if beside is None else int(beside.options["window"])
 
     async def missed(self, name: str, after: int) -> tuple[int, bytes]:
         """Events after tick `after` that are no longer in memory, from the store; with the last tick in them."""
@@ -144,8 +165,10 @@ class Feed:
     async def _discover(self) -> None:
         found = await asyncio.to_thread(self._store.streams)
         self._discovered = time.monotonic()
+        # Companions first, so that no stream is ever shown with a part of its promise.
+        self._companions |= {stream.name: stream for stream in found if stream.companion_of is not None}
         for stream in found:
-            if stream.name in self._streams:
+            if stream.name in self._streams or stream.companion_of is not None:
                 continue
             channel = Channel(stream.keys, self._settings)
             kept = channel.history.maxlen or 2

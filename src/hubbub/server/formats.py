@@ -19,24 +19,25 @@ ARROW = "application/vnd.apache.arrow.stream"
 _BY_NAME = {"json": JSON, "csv": CSV, "arrow": ARROW}
 
 
-def choose(accept: str | None, name: str | None) -> str:
+def choose(accept: str | None, name: str | None, offers: Sequence[str] = ("json", "csv", "arrow")) -> str:
     """The media type to answer with: `format` from the address if given, otherwise by the `Accept` header.
 
     >>> choose("text/html, text/csv;q=0.9, */*;q=0.1", None)
     'text/csv'
     """
     if name is not None:
-        if name not in _BY_NAME:
-            raise NotAcceptable("There is no such format.", "Use format=json, format=csv or format=arrow.")
+        if name not in offers:
+            raise NotAcceptable("There is no such format.", f"Use format={' or format='.join(offers)}.")
         return _BY_NAME[name]
+    kinds = [_BY_NAME[offer] for offer in offers]
     wanted = sorted((_parse(part) for part in (accept or "*/*").split(",")), key=lambda pair: -pair[1])
     for kind, weight in wanted:
         if weight <= 0:
             continue
-        for offered in (JSON, CSV, ARROW):
+        for offered in kinds:
             if kind in ("*/*", offered, offered.split("/")[0] + "/*"):
                 return offered
-    raise NotAcceptable("None of the formats in `Accept` is offered.", f"Offered: {JSON}, {CSV}, {ARROW}.")
+    raise NotAcceptable("None of the formats in `Accept` is offered.", f"Offered: {', '.join(kinds)}.")
 
 
 def _parse(part: str) -> tuple[str, float]:
@@ -100,6 +101,16 @@ def to_table(keys: Keys, releases: Sequence[Release], positions: Sequence[int] |
 def to_csv(table: pl.DataFrame) -> bytes:
     text = table.with_columns(pl.col("start").dt.strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00"))
     return text.write_csv().encode()
+
+
+def range_to_csv(answer: dict[str, Any]) -> bytes:
+    """One line a key of a range's answer that has `each`."""
+    numbers = ("value", "standard_error", "lower", "upper")
+    columns: dict[str, list[Any]] = {"key": [one["key"] for one in answer["each"]]}
+    columns |= {name: [one[name] for one in answer["each"]] for name in numbers}
+    table = pl.DataFrame(columns, schema={"key": pl.String, **dict.fromkeys(numbers, pl.Float64)})
+    where = [pl.lit(answer[name]).alias(name) for name in ("from", "to", "ticks", "missing")]
+    return table.with_columns(where).write_csv().encode()
 
 
 def to_arrow(table: pl.DataFrame) -> bytes:

@@ -6,15 +6,11 @@ confidential count. The pipeline's own figures are for the curator, behind a tok
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hubbub.errors import HubbubError
 from hubbub.server.clock import is_stale
-from hubbub.store import Store
 
 if TYPE_CHECKING:
     from hubbub.server.feed import Feed
@@ -23,24 +19,13 @@ CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 class Meters:
-    """Counts answers to readers, by route and status class, and notes how long the ranges were that they asked for."""
+    """Counts answers to readers, by route and status class."""
 
     def __init__(self) -> None:
         self._answers: Counter[tuple[str, str]] = Counter()
-        self._noted = 0.0
 
     def answered(self, route: str, status: int) -> None:
         self._answers[route, f"{status // 100}xx"] += 1
-
-    def asked(self, store: Store, stream: str, length: int) -> None:
-        """Remember the length of a range query, at most once a second: reading must not fill the disk.
-
-        A store that cannot be written (read-only, full, locked) is no reason to refuse the answer.
-        """
-        if time.monotonic() - self._noted >= 1:
-            self._noted = time.monotonic()
-            with suppress(HubbubError):
-                store.record_query(stream, length)
 
     def text(self, feed: Feed, at: datetime) -> str:
         """The exposition. Stream names are letters, digits, dots, dashes and underscores, so they need no escaping."""

@@ -260,5 +260,6 @@ def _bar(budget: dict[str, Any]) -> dict[str, Any]:
         "spent": f"{min(share, 100):.1f}",
         "left": f"{max(0.0, 100 - share):.1f}",
         "amounts": {name: f"{float(Fraction(budget[name])):.4g}" for name in ("total", "spent", "left")},
+        "parts": [f"{float(Fraction(part['total'])):.4g}" for part in budget.get("parts", {}).values()],
         "columns": [(debit, f"{float(100 * cost / most):.1f}", f"{float(cost):.4g}") for debit, cost in costs],
     }

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.released import Release
 from hubbub.server.quantity import Quantity
@@ -27,9 +28,11 @@ class Sum:
     def __init__(self) -> None:
         self.ticks = 0
         self.predicted = 0
-        self._value = 0.0
+        # Of each key; numbers until the first tick says how many keys there are.
+        self._values: NDArray[np.float64] | float = 0.0
+        self._dependent: NDArray[np.float64] | float = 0.0
         self._variance = 0.0
-        self._dependent = 0.0
+        self._keys = 0
 
     def add(self, release: Release, positions: Sequence[int] | None = None) -> None:
         """Add the keys at `positions` (all, if None) of one tick."""
@@ -38,20 +41,33 @@ class Sum:
         if release.measurements is None or release.noise_variance is None:
             self.predicted += 1
             values, errors = release.values[at], release.standard_errors[at]
-            self._value += float(np.sum(np.where(np.isfinite(values), values, 0.0)))
-            self._dependent += float(np.sum(np.where(np.isfinite(values), errors, math.inf)))
+            known = np.isfinite(values)
+            self._values = self._values + np.where(known, values, 0.0)
+            self._dependent = self._dependent + np.where(known, errors, math.inf)
+            self._keys = len(values)
         else:
             measured = release.measurements[at]
-            self._value += float(measured.sum())
-            self._variance += release.noise_variance * len(measured)
+            self._values = self._values + measured.astype(np.float64)
+            self._variance += release.noise_variance
+            self._keys = len(measured)
 
     @property
     def quantity(self) -> Quantity:
-        """The sum; cut at zero, since what is counted is never negative."""
-        error = math.sqrt(self._variance) + self._dependent
-        reach = REACH * error
-        lower, upper = max(self._value - reach, 0.0), max(self._value + reach, 0.0)
-        return Quantity(max(self._value, 0.0), error, lower, upper)
+        """The sum over all keys that were added."""
+        error = math.sqrt(self._variance * self._keys) + float(np.sum(self._dependent))
+        return _quantity(float(np.sum(self._values)), error)
+
+    def each(self, keys: int) -> list[Quantity]:
+        """The sum of each of the `keys` keys."""
+        values, dependent = (np.broadcast_to(part, keys) for part in (self._values, self._dependent))
+        errors = math.sqrt(self._variance) + dependent
+        return [_quantity(value, error) for value, error in zip(values.tolist(), errors.tolist(), strict=True)]
+
+
+def _quantity(value: float, error: float) -> Quantity:
+    """Cut at zero, since what is counted is never negative."""
+    reach = REACH * error
+    return Quantity(max(value, 0.0), error, max(value - reach, 0.0), max(value + reach, 0.0))
 
 
 def total_of(release: Release) -> Quantity:

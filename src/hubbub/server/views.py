@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.detect import Change
@@ -76,14 +77,26 @@ def budget_of(desk: Desk, name: str) -> dict[str, Any]:
             "ok": None if verdict is None else verdict.ok,
             "words": "not verified yet" if verdict is None else verdict.words,
         },
-        "last_debits": [
+        "last_debits": _last_debits(desk, name),
+    }
+
+
+def _last_debits(desk: Desk, name: str) -> list[dict[str, Any]]:
+    """What each of the last ticks cost, in both ledgers if there are two; `ranges` is what became of the second."""
+    beside = desk.feed.companion(name)
+    second = {} if beside is None else {debit.tick: debit for debit in desk.store.debits(beside, last=LAST_DEBITS)}
+    found = []
+    for debit in desk.store.debits(name, last=LAST_DEBITS):
+        other = second.get(debit.tick)
+        costs = [debit.cost] if other is None else [debit.cost, other.cost]
+        found.append(
             {
                 "tick": debit.tick,
                 "state": debit.state,
-                "epsilon": str(debit.cost.epsilon),
-                "rho": str(debit.cost.rho),
+                "epsilon": str(sum((cost.epsilon for cost in costs), Fraction(0))),
+                "rho": str(sum((cost.rho for cost in costs), Fraction(0))),
                 "purpose": debit.purpose,
+                **({} if beside is None else {"ranges": "missing" if other is None else other.state}),
             }
-            for debit in desk.store.debits(name, last=LAST_DEBITS)
-        ],
-    }
+        )
+    return found

@@ -27,7 +27,7 @@ class Verdict:
 
 
 class LedgerWatch:
-    """Walks every stream's ledger in a worker thread, at the start and every ten minutes."""
+    """Walks every stream's ledger (and its companion's) in a worker thread, at the start and every ten minutes."""
 
     def __init__(self, store: Store, feed: Feed, clock: Clock) -> None:
         self._store = store
@@ -51,14 +51,18 @@ class LedgerWatch:
 
     async def look(self) -> None:
         for stream in self._feed.streams:
+            beside = self._feed.companion(stream.name)
+            names = [stream.name] if beside is None else [stream.name, beside.name]
             try:
-                found = await asyncio.to_thread(self._store.verify, stream.name)
+                found = [await asyncio.to_thread(self._store.verify, name) for name in names]
             except Exception as error:  # whatever it was, the page must say that the ledger was not verified
                 what = error.code if isinstance(error, HubbubError) else f"{type(error).__name__} at {place_of(error)}"
                 self._verdicts[stream.name] = Verdict(self._clock(), False, f"could not be verified: {what}")
                 continue
-            words = f"{found.debits:,} lines, none changed" if found.ok else f"broken at {found.faults[0]}"
-            self._verdicts[stream.name] = Verdict(self._clock(), found.ok, words)
+            broken = [one for one in found if not one.ok]
+            lines = sum(one.debits for one in found)
+            words = f"broken at {broken[0].faults[0]}" if broken else f"{lines:,} lines, none changed"
+            self._verdicts[stream.name] = Verdict(self._clock(), not broken, words)
 
     async def _run(self) -> None:
         while True:

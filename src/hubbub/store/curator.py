@@ -11,11 +11,11 @@ from hubbub.confidential import Counts
 from hubbub.errors import BudgetExceeded, HubbubError, InvalidParameter, StoreUnavailable
 from hubbub.exact import whole
 from hubbub.privacy import Account
-from hubbub.release.releaser import Releaser
 from hubbub.released import Cost, Release, Snapshot, Tick
 from hubbub.store.debit import Debit
 from hubbub.store.faults import fault_point
 from hubbub.store.ledger import NOBODY, Ledger, Moved, Position, taken
+from hubbub.store.mechanism import Mechanism
 from hubbub.store.owner import is_gone, new_owner, retire
 from hubbub.store.stream import Definition
 
@@ -63,7 +63,7 @@ class Curator:
     def __init__(
         self,
         ledger: Ledger,
-        releaser: Releaser,
+        releaser: Mechanism,
         *,
         reserve_ahead: int = 1,
         patience: float = 5.0,

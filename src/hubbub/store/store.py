@@ -11,8 +11,7 @@ import sqlalchemy as sa
 
 from hubbub.errors import InvalidParameter, LedgerBroken, UnknownStream
 from hubbub.privacy import Guarantee
-from hubbub.release.releaser import Releaser
-from hubbub.released import Keys, Release
+from hubbub.released import Keys, Release, Snapshot
 from hubbub.store import schema
 from hubbub.store.budget import Budget
 from hubbub.store.checkpoint import Checkpoint
@@ -20,9 +19,10 @@ from hubbub.store.curator import Curator
 from hubbub.store.database import Database
 from hubbub.store.debit import Debit, cost_of
 from hubbub.store.ledger import DEBIT_COLUMNS, Ledger
+from hubbub.store.mechanism import Mechanism
 from hubbub.store.migrations import migrate
 from hubbub.store.packing import PackedRelease
-from hubbub.store.stream import Definition, Stream
+from hubbub.store.stream import Definition, Stream, companion_name
 from hubbub.store.times import Clock, from_micros, now, tick_of, to_micros
 from hubbub.store.tokens import Tokens
 from hubbub.store.verification import Verification, verify
@@ -30,6 +30,10 @@ from hubbub.store.verification import Verification, verify
 _STREAMS, _D, _R = schema.streams.c, schema.debits.c, schema.releases.c
 _Q, _P = schema.queries.c, schema.places.c
 _PAGE = 1_000
+_LONGEST_QUERY = 2**62
+
+QUERIES_KEPT = 1_000
+"""How many lengths of queries a stream remembers; a chooser looks at the last few hundred."""
 
 LINES_CHECKED_ON_OPEN = 1_000
 """How much of a ledger's end is verified before a curator goes on; `verify` checks all of it."""
@@ -116,10 +120,16 @@ class Store:
             rows = connection.execute(sa.select(schema.streams).order_by(_STREAMS.name)).all()
         return [_stream(row) for row in rows]
 
+    def companion(self, stream: str | Stream) -> Stream | None:
+        """The stream of ranges that shares this stream's promise, if it has one."""
+        name = stream if isinstance(stream, str) else stream.name
+        found = self._find(companion_name(name))
+        return found if found is not None and found.companion_of == name else None
+
     def curate(
         self,
         name: str,
-        releaser: Releaser,
+        releaser: Mechanism,
         options: Mapping[str, Any] | None = None,
         *,
         reserve_ahead: int = 1,
@@ -153,8 +163,19 @@ class Store:
         return [_release(found, row) for row in reversed(rows)]
 
     def budget(self, stream: str | Stream) -> Budget:
-        """Spent and left. Read from the sum that is kept with the state, so it takes as long after a million ticks."""
+        """Spent and left, of a stream and its companion together, whichever is named: what is promised is the sum.
+
+        Read from the sums that are kept with the states, so it takes as long after a million ticks.
+        """
         found = self._resolve(stream)
+        if found.companion_of is not None:
+            found = self._find(found.companion_of) or found
+        beside = self.companion(found)
+        if beside is None:
+            return self._own_budget(found)
+        return Budget.joined({one.name: self._own_budget(one) for one in (found, beside)})
+
+    def _own_budget(self, found: Stream) -> Budget:
         position = self.ledger(found).position()
         account = position.checkpoint.open_account(found)
         for debit in position.pending:
@@ -176,21 +197,34 @@ class Store:
         """Walk the whole ledger of a stream. `head` is one that was written down earlier."""
         return verify(self.database, self._resolve(stream), anchor=head)
 
+    def state(self, stream: str | Stream) -> Snapshot | None:
+        """The mechanism's state after the newest outcome: as public as the releases. None before the first."""
+        kept = self.ledger(stream).position().checkpoint.snapshot
+        return Snapshot.from_bytes(kept) if kept else None
+
     def ledger(self, stream: str | Stream) -> Ledger:
         """The durable side of a stream, for what debits by itself; releasers go through `curate`."""
         return Ledger(self.database, self._resolve(stream), self._clock)
 
     # ── query history ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def record_query(self, stream: str | Stream, length: int) -> None:
-        """Remember how long a range was asked for: adaptive range trees are chosen by it."""
-        if length < 1:
-            raise InvalidParameter(f"A query covers at least one tick; got {length}.")
-        row = {"stream": self._resolve(stream).id, "time": to_micros(self._clock()), "length": length}
-        with self.database.write() as connection:
-            connection.execute(sa.insert(schema.queries), row)
+    def record_query(self, stream: str | Stream, *lengths: int) -> None:
+        """Remember how long ranges were asked for: adaptive range trees are chosen by it.
 
-    def recent_queries(self, stream: str | Stream, limit: int = 1_000) -> list[int]:
+        Anyone may ask, so the newest thousand are kept and no more: questions must not fill the disk.
+        """
+        if not lengths or min(lengths) < 1 or max(lengths) > _LONGEST_QUERY:
+            raise InvalidParameter("A query covers at least one tick, and no more than 2^62.")
+        one, time = self._resolve(stream).id, to_micros(self._clock())
+        rows = [{"stream": one, "time": time, "length": length} for length in lengths[-QUERIES_KEPT:]]
+        ranked = sa.select(_Q.id).where(_Q.stream == one).order_by(_Q.id.desc())
+        with self.database.write() as connection:
+            connection.execute(sa.insert(schema.queries), rows)
+            oldest = connection.execute(ranked.offset(QUERIES_KEPT).limit(1)).scalar_one_or_none()
+            if oldest is not None:
+                connection.execute(sa.delete(schema.queries).where(_Q.stream == one, _Q.id <= oldest))
+
+    def recent_queries(self, stream: str | Stream, limit: int = QUERIES_KEPT) -> list[int]:
         """The lengths of the newest queries, oldest of them first."""
         query = sa.select(_Q.length).where(_Q.stream == self._resolve(stream).id).order_by(_Q.id.desc()).limit(limit)
         with self.database.read() as connection:

@@ -23,6 +23,14 @@ _DIFFERENCES = {
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
+COMPANION, COMPANION_OF = "companion", "companion_of"
+"""Options that tie two streams into one promise: each names the other, the second is a part of the first."""
+
+
+def companion_name(name: str) -> str:
+    """The stream of ranges that stands beside the stream `name`; a monitor's stream has no dot in its name."""
+    return f"{name}.ranges"
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -99,6 +107,12 @@ class Stream:
     @cached_property
     def options(self) -> dict[str, Any]:
         return dict(json.loads(self.definition.options))
+
+    @property
+    def companion_of(self) -> str | None:
+        """The stream whose promise this one is a part of; None for a stream of its own."""
+        found = self.options.get(COMPANION_OF)
+        return found if isinstance(found, str) else None
 
     def __repr__(self) -> str:
         return f"Stream({self.name!r}, {len(self.keys):,} keys, {self.method})"

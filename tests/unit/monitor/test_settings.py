@@ -36,6 +36,36 @@ def test_the_sample_is_a_working_file(load):
     assert settings.publish.public
 
 
+def test_ranges_are_off_until_asked_for(load):
+    assert load(SAMPLE).ranges is None
+    spoken = re.sub(r"^# (\[ranges\]|window|share|method)", r"\1", SAMPLE, flags=re.MULTILINE)
+    ranges = load(spoken).ranges
+    assert ranges.ticks(timedelta(seconds=10)) == 8640
+    assert (ranges.share, ranges.method) == (0.5, "auto")
+    counted = load(spoken.replace('window = "1d"', "window = 500")).ranges
+    assert counted.ticks(timedelta(seconds=10)) == 500
+    assert load(spoken.replace('window = "1d"', 'window = "95s"')).ranges.ticks(timedelta(seconds=10)) == 10
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "hint"),
+    [
+        ("window = 0", "`ranges.window`: must be at least one tick", ""),
+        ("window = true", "`ranges.window`", ""),
+        ('window = "soon"', "not a span of time", ""),
+        ("window = 10\nshare = 1", "`ranges.share`", ""),
+        ('window = 10\nmethod = "magic"', "there is no method 'magic'; known: auto", ""),
+        ("windov = 10", "no setting `ranges.windov`", "mean `window`"),
+        ("", "`ranges.window` is missing", ""),
+    ],
+)
+def test_a_mistake_in_ranges_is_named(load, table, words, hint):
+    with pytest.raises(InvalidInput) as refused:
+        load(f"{SAMPLE}\n[ranges]\n{table}\n")
+    assert words in refused.value.message
+    assert hint in refused.value.hint
+
+
 def test_commented_out_settings_show_the_default(load):
     shown = dict(re.findall(r"^# (\w+) = ([^#\n]+?) *(?:#.*)?$", SAMPLE, re.MULTILINE))
     settings = load(SAMPLE)
@@ -65,7 +95,7 @@ def test_commented_out_settings_show_the_default(load):
         (('protect = "session"', 'protect = "user"'), "needs a horizon", ""),
         (("[keys.routes]", 'names = ["a"]\n[keys.routes]'), "exactly one of", ""),
         (("public = true", 'public = true\nstream = "x"'), "not needed", ""),
-        (("public = true", "public = true\npublic = true"), "line 42", "quotes"),
+        (("public = true", "public = true\npublic = true"), "line 47", "quotes"),
         (('name = "site"', "name = site"), "line 5", "quotes"),
     ],
 )

@@ -56,7 +56,7 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check every line of a ledger. Ends with 1 and names the lines if one was changed, is missing or was put in."""
+    """Check every line of a ledger, with its ranges' ledger. Ends with 1 and names lines changed, missing or put in."""
     from hubbub.errors import WrongUse
 
     if head is not None and stream is None:
@@ -64,6 +64,8 @@ def verify(
     output = Output(as_json)
     with _open(store) as opened:
         names = [stream] if stream is not None else [found.name for found in opened.streams()]
+        if stream is not None and head is None and (beside := opened.companion(stream)) is not None:
+            names.append(beside.name)  # one promise, two ledgers
         found = [opened.verify(name, head=head) for name in names]
     for result in found:
         if result.ok:
@@ -108,12 +110,17 @@ def _open(store: str) -> Store:
 def _show_streams(store: Store, output: Output) -> None:
     rows, facts = [], []
     for stream in store.streams():
-        budget = store.budget(stream)
+        whole = store.budget(stream)
+        budget = whole if stream.companion_of is None else whole.parts.get(stream.name, whole)
+        name = stream.name if stream.companion_of is None else f"{stream.name} (part of {stream.companion_of})"
         rows.append(
-            (stream.name, stream.method, f"{len(stream.keys):,}", f"{budget.settled:,}", f"{budget.lost:,}",
+            (name, stream.method, f"{len(stream.keys):,}", f"{budget.settled:,}", f"{budget.lost:,}",
              f"{float(budget.spent):.4g} of {float(budget.guarantee.budget):.4g} {budget.currency}")
         )  # fmt: skip
-        facts.append({"stream": stream.name, "method": stream.method, "keys": len(stream.keys), **budget.to_dict()})
+        part = {} if stream.companion_of is None else {"companion_of": stream.companion_of}
+        facts.append(
+            {"stream": stream.name, **part, "method": stream.method, "keys": len(stream.keys), **budget.to_dict()}
+        )
     output.table("", ("stream", "method", "keys", "settled", "lost", "spent by one unit at most"), rows)
     output.document({"streams": facts})
 
@@ -130,6 +137,8 @@ def _show_stream(store: Store, name: str, last: int, output: Output) -> None:
         f"Spent {budget.spent} of {budget.guarantee.budget} {budget.currency}, {budget.left} left. "
         f"Ticks: {budget.settled:,} settled, {budget.lost:,} lost, {budget.reserved:,} open."
     )
+    for part, own in budget.parts.items():
+        output.text(f"Of that {part}: {own.spent} of {own.guarantee.budget}.")
     columns = ("tick", "state", "purpose", "epsilon reserved", "settled", "rho reserved", "settled", "hash")
     output.table("", columns, rows)
     output.document({"stream": name, "budget": budget.to_dict(), "debits": [debit.to_dict() for debit in debits]})

@@ -38,3 +38,7 @@ def position_of(keys: Keys, name: str) -> int:
     if name not in keys:
         raise NotFound("The stream has no such key.", "Its keys are listed in every release.")
     return keys.position(name)
+
+
+def positions_of(keys: Keys, names: list[str] | None) -> list[int] | None:
+    return None if not names else [position_of(keys, name) for name in dict.fromkeys(names)]

@@ -15,7 +15,7 @@ from hubbub.server.desk import Desk, TheDesk
 from hubbub.server.errors import RequestRefused
 from hubbub.server.pages import DEFAULT_WINDOW, WINDOWS, Pages
 from hubbub.server.routes.inputs import position_of
-from hubbub.server.routes.read import sum_between
+from hubbub.server.routes.ranges import sum_between
 from hubbub.server.views import budget_of
 from hubbub.server.words import fit_for_curator
 from hubbub.store import Stream

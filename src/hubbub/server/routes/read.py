@@ -1,4 +1,4 @@
-"""What readers get: releases, sums, ranking, alerts, the budget."""
+"""What readers get: releases, ranking, alerts, the budget."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from hubbub.released import Keys
 from hubbub.server import formats
 from hubbub.server.access import require
-from hubbub.server.desk import Desk, TheDesk
+from hubbub.server.desk import TheDesk
 from hubbub.server.errors import InvalidRequest, NotFound
 from hubbub.server.routes.describe import refusals
-from hubbub.server.routes.inputs import MOST_TICK, position_of, tick_at
-from hubbub.server.sums import Sum
+from hubbub.server.routes.inputs import MOST_TICK, positions_of
 from hubbub.server.views import alerts_of, budget_of, top_of
 
 MOST_TICKS = 1000
 """The largest page of releases, in ticks."""
-
-MOST_SUMMED = 20_000
-"""The longest range, in ticks: about a second's work."""
 
 MOST_CELLS = 5_000_000
 """The most that is read for one request, in ticks times keys."""
@@ -50,7 +45,8 @@ async def streams(desk: TheDesk) -> dict[str, Any]:
                 "keys": len(stream.keys),
                 "method": stream.method,
                 "created": stream.created.isoformat(),
-                "guarantee": stream.guarantee.sentence,
+                "guarantee": desk.feed.guarantee(stream.name).sentence,
+                "range_window": desk.feed.range_window(stream.name),
                 "latest_tick": channel.last_tick if channel.history else None,
             }
         )
@@ -101,23 +97,6 @@ async def releases(
 
 
 @router.get(
-    "/streams/{stream}/range", summary="The sum over a range of ticks, with its interval", responses=refusals(404, 422)
-)
-async def range_sum(
-    desk: TheDesk,
-    stream: str,
-    start: Annotated[
-        str, Query(alias="from", max_length=40, description="First tick: its number, or a time with its zone (ISO).")
-    ],
-    end: Annotated[str, Query(alias="to", max_length=40, description="Last tick, included; a number or a time.")],
-    key: KeyNames = None,
-) -> dict[str, Any]:
-    """Sums measurements where a tick was measured: their noise is independent, so its variance adds up. Where a tick
-    was only predicted, the estimate is added, and its standard error in full."""
-    return await sum_between(desk, stream, start, end, key)
-
-
-@router.get(
     "/streams/{stream}/top",
     summary="The largest keys, with brackets where the noise ties them",
     responses=refusals(404),
@@ -135,7 +114,7 @@ async def alerts(desk: TheDesk, stream: str) -> dict[str, Any]:
 
 @router.get("/streams/{stream}/budget", summary="Spent, left, and the guarantee in a sentence", responses=refusals(404))
 async def budget(desk: TheDesk, stream: str) -> dict[str, Any]:
-    desk.feed.stream(stream)
+    desk.feed.channel(stream)  # a companion has no budget of its own: what is promised is the sum
     return await run_in_threadpool(budget_of, desk, stream)
 
 
@@ -154,47 +133,6 @@ async def truth(
         raise InvalidRequest("The range is empty or too long.", f"Ask for at most {MOST_TICKS * 2:,} ticks.")
     values = await run_in_threadpool(desk.truth.overlay, stream, first, last)
     return {"confidential": True, "first": first, "keys": {key: list(counts) for key, counts in values.items()}}
-
-
-async def sum_between(desk: Desk, stream: str, start: str, end: str, key: list[str] | None) -> dict[str, Any]:
-    """Shared with the pages: the answer of `range`."""
-    known = desk.feed.stream(stream)
-    channel = desk.feed.channel(stream)
-    if not channel.history:
-        raise NotFound("Nothing has been released yet.", "Ask again after the first tick.")
-    newest = channel.history[-1].tick
-    first, last = tick_at(start, "from", newest), tick_at(end, "to", newest)
-    if first > last:
-        raise InvalidRequest("`from` must not lie after `to`.", "Both are included; use the same tick for one.")
-    positions = positions_of(known.keys, key)
-    last = min(last, newest.index)
-    most = min(MOST_SUMMED, MOST_CELLS // len(known.keys))
-    if last - first + 1 > most:
-        raise InvalidRequest(
-            f"A range of this stream has at most {most:,} ticks.", "Ask for parts; their errors add up as squares."
-        )
-
-    def add() -> dict[str, Any]:
-        adding = Sum()
-        for release in desk.store.releases(stream, first=first, last=last):
-            adding.add(release, positions)
-        desk.meters.asked(desk.store, stream, max(1, last - first + 1))
-        return {
-            "stream": stream,
-            "from": first,
-            "to": last,
-            "keys": key or None,
-            "ticks": adding.ticks,
-            "predicted": adding.predicted,
-            "sum": adding.quantity.to_dict(),
-        }
-
-    async with desk.adding:
-        return await run_in_threadpool(add)
-
-
-def positions_of(keys: Keys, names: list[str] | None) -> list[int] | None:
-    return None if not names else [position_of(keys, name) for name in dict.fromkeys(names)]
 
 
 def _next(request: Request, first: int) -> str:

@@ -1,0 +1,202 @@
+"""Ranges of a stream that has a companion: one promise, two streams, one answer."""
+
+import asyncio
+import csv
+import io
+import time
+
+import httpx
+import pytest
+from tests.support.site import Site
+
+from hubbub.server import ServerSettings, Serving, create_app
+from hubbub.server.questions import MOST, Questions
+
+BASE = "/v1/streams/site"
+
+
+@pytest.fixture(scope="module")
+def paired(tmp_path_factory):
+    made = Site(tmp_path_factory.mktemp("paired"), ranges=48).run(60)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def reader(paired):
+    app = create_app(paired.store, settings=ServerSettings(public=True, port=0, poll_seconds=0.05))
+    with Serving(app) as serving, httpx.Client(base_url=serving.address) as made:
+        yield made
+
+
+def error_of(answer):
+    return answer.json()["error"]
+
+
+def test_an_answer_comes_from_both_streams(reader, paired):
+    got = reader.get(f"{BASE}/range?from=20&to=49&key=news").json()
+    news = paired.keys.position("news")
+    live, ranges = (
+        sum(int(release.measurements[news]) for release in paired.store.releases(name, first=20, last=49))
+        for name in ("site", "site.ranges")
+    )
+    assert got["sum"]["value"] == pytest.approx(got["weight"] * ranges + (1 - got["weight"]) * live, abs=60)
+    alone = sum(release.noise_variance for release in paired.store.releases("site", first=20, last=49)) ** 0.5
+    assert got["sum"]["standard_error"] < alone
+    assert got["sum"]["lower"] < got["sum"]["value"] < got["sum"]["upper"]
+    assert (got["ticks"], got["missing"], got["source"]) == (30, 0, "ranges")
+    assert got["strategy"]
+    assert (got["begins"], got["ends"]) == (paired.at(20).start.isoformat(), paired.at(50).start.isoformat())
+
+
+def test_all_keys_some_keys_and_each(reader):
+    all_keys = reader.get(f"{BASE}/range?from=20&to=49&each=true").json()
+    assert len(all_keys["each"]) == 17
+    assert sum(one["value"] for one in all_keys["each"]) == pytest.approx(all_keys["sum"]["value"], abs=1)
+    one_error = all_keys["each"][0]["standard_error"]
+    assert all_keys["sum"]["standard_error"] == pytest.approx(one_error * 17**0.5)
+    two = reader.get(f"{BASE}/range", params={"from": 20, "to": 49, "key": ["news", "sports", "news"]}).json()
+    parts = {one["key"]: one["value"] for one in all_keys["each"]}
+    assert two["sum"]["value"] == pytest.approx(parts["news"] + parts["sports"])
+    assert "each" not in two
+
+
+def test_csv_has_a_line_a_key(reader):
+    answer = reader.get(f"{BASE}/range?from=20&to=49", headers={"Accept": "text/csv"})
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(rows) == 17
+    got = reader.get(f"{BASE}/range?from=20&to=49&key=news").json()
+    news = next(row for row in rows if row["key"] == "news")
+    assert float(news["value"]) == got["sum"]["value"]
+    assert (news["from"], news["to"], news["ticks"], news["missing"]) == ("20", "49", "30", "0")
+    assert reader.get(f"{BASE}/range?from=20&to=49&format=arrow").status_code == 406
+
+
+def test_new_ticks_are_taken_in(reader, paired):
+    last = paired.next_tick - 1
+    before = reader.get(f"{BASE}/range?from={last}&to={last}").json()
+    assert before["to"] == last
+    paired.run(3)
+    for _ in range(100):
+        got = reader.get(f"{BASE}/range?from={last}&to={last + 3}").json()
+        if got["to"] == last + 3:
+            break
+        time.sleep(0.05)
+    assert (got["to"], got["ticks"], got["source"]) == (last + 3, 4, "ranges")
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "hint"),
+    [
+        ("from=9&to=3", "must not lie after", "Both are included"),
+        ("from=5000&to=5001", "in the future", "newest tick"),
+        ("from=x&to=3", "neither a tick nor a time", "2026-01-31"),
+        ("from=2026-01-01T00:00:00&to=3", "time zone", "Add Z"),
+        (f"from={10**20}&to={10**21}", "beyond any tick", "counted from 0"),
+    ],
+)
+def test_what_is_refused_says_what_to_do(reader, query, words, hint):
+    answer = reader.get(f"{BASE}/range?{query}")
+    assert answer.status_code == 422
+    assert words in error_of(answer)["message"]
+    assert hint in error_of(answer)["hint"]
+
+
+def test_before_the_window_measurements_are_added_up(reader, paired, monkeypatch):
+    got = reader.get(f"{BASE}/range?from=0&to=20").json()
+    assert (got["source"], got["ticks"], got["strategy"], got["weight"]) == ("measurements", 21, None, None)
+    monkeypatch.setattr("hubbub.server.routes.ranges.MOST_SUMMED", 10)
+    answer = reader.get(f"{BASE}/range?from=0&to=20")
+    assert "at most 10 ticks" in error_of(answer)["message"]
+    assert f"From tick {paired.next_tick - 48} on" in error_of(answer)["hint"]
+    assert reader.get(f"{BASE}/range?from={paired.next_tick - 30}&to=99999").json()["source"] == "ranges"
+
+
+def test_one_promise_is_told_everywhere(reader):
+    streams = reader.get("/v1/streams").json()["streams"]
+    assert [stream["name"] for stream in streams] == ["site"], "a companion is no stream of its own"
+    assert "factor e^1 " in streams[0]["guarantee"]
+    assert streams[0]["range_window"] == 48
+    budget = reader.get(f"{BASE}/budget").json()
+    assert (budget["total"], set(budget["parts"])) == ("1", {"site", "site.ranges"})
+    assert "factor e^1 " in budget["guarantee"]
+    assert budget["last_debits"][-1]["epsilon"] == "1/20"
+    assert budget["last_debits"][-1]["ranges"] == "settled"
+    page = reader.get("/guarantee").text
+    assert "factor e^1 " in page
+    assert "live numbers take 0.5 of it, totals over ranges take 0.5" in page
+    assert "e^0.5" not in page
+
+
+def test_a_companion_can_be_read_but_is_no_page(reader):
+    assert len(reader.get("/v1/streams/site.ranges/releases?limit=5").json()["releases"]) == 5
+    for path in ("range?from=0&to=1", "budget", "top", "live", "alerts"):
+        assert reader.get(f"/v1/streams/site.ranges/{path}").status_code == 404
+    assert reader.get("/?stream=site.ranges").status_code == 404
+    assert "site.ranges" not in reader.get("/").text
+
+
+def test_a_broken_companion_is_a_broken_ledger(tmp_path):
+    site = Site(tmp_path, ranges=32).run(3)
+    with site.store.database.write() as connection:
+        connection.exec_driver_sql(
+            "UPDATE debits SET settled_epsilon = '1/1000' "
+            "WHERE stream = (SELECT id FROM streams WHERE name = 'site.ranges')"
+        )
+    app = create_app(site.store, settings=ServerSettings(public=True, port=0))
+    with Serving(app) as serving:
+        for _ in range(100):
+            ledger = httpx.get(f"{serving.address}{BASE}/budget").json()["ledger"]
+            if ledger["ok"] is not None:
+                break
+            time.sleep(0.05)
+    assert ledger["ok"] is False
+    site.close()
+
+
+def test_an_empty_pair_has_nothing_to_add(tmp_path):
+    site = Site(tmp_path, ranges=32)
+    with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0))) as serving:
+        assert httpx.get(f"{serving.address}{BASE}/range?from=0&to=1").status_code == 404
+    site.close()
+
+
+def test_many_keys_keep_a_shorter_window(tmp_path, monkeypatch):
+    monkeypatch.setattr("hubbub.server.ranges.MOST_CELLS", 20)
+    site = Site(tmp_path, ("a", "b"), ranges=32).run(25)
+    with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0, poll_seconds=0.05))) as serving:
+        base = f"{serving.address}{BASE}/range"
+        assert httpx.get(f"{base}?from=15&to=24").json()["source"] == "ranges"
+        assert httpx.get(f"{base}?from=14&to=24").json()["source"] == "measurements"
+        site.run(30)  # further than what is kept: the window is read anew
+        for _ in range(100):
+            got = httpx.get(f"{base}?from=45&to=54").json()
+            if got.get("to") == 54:
+                break
+            time.sleep(0.05)
+        assert (got["source"], got["ticks"]) == ("ranges", 10)
+    site.close()
+
+
+def test_a_flood_of_questions_writes_little(tmp_path):
+    site = Site(tmp_path, ranges=32)
+    writes, record = [], site.store.record_query
+
+    def counted(stream, *lengths):
+        writes.append(len(lengths))
+        record(stream, *lengths)
+
+    site.store.record_query = counted
+
+    async def flood():
+        questions = Questions(site.store)
+        for length in range(1, 5001):
+            questions.note("site", length)
+        await questions.stop()
+        questions.note("nobody", 3)  # a stream that is gone is no reason to fail
+        await questions.stop()
+
+    asyncio.run(flood())
+    assert sum(writes) <= MOST + 1
+    assert site.store.recent_queries("site")[-1] == 5000
+    site.close()
