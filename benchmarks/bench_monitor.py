@@ -15,8 +15,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from hubbub.monitor.settings import MonitorSettings
 from hubbub.monitor.running import Running
+from hubbub.monitor.settings import MonitorSettings
 from hubbub.store import Store
 
 TICK, LATENESS = 0.25, 0.25
