@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, ValidationError
+from pydantic_core import PydanticCustomError
 
 from hubbub.errors import InvalidInput
 from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
+from hubbub.release import METHODS
 
 MOST_TICKS = 5_000
 """Longer series are for the command line: here each method must answer within seconds."""
@@ -17,6 +19,15 @@ LONGEST_TABLE = 900_000
 
 Ticks = Annotated[int, Field(ge=1, le=MOST_TICKS)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
+
+
+def _known(name: str) -> str:
+    if name not in METHODS:
+        raise PydanticCustomError("method", "There is no such method")
+    return name
+
+
+Method = Annotated[str, AfterValidator(_known)]
 
 
 class Asked(BaseModel):
@@ -58,16 +69,17 @@ class Promise(Asked):
 class RunAsked(SeriesAsked, Promise):
     """One method over a whole series; with a `seed` its noise can be repeated, and so it protects nobody."""
 
-    method: str = Field(max_length=40)
+    method: Method
     seed: Seed | None = None
 
 
 class LiveAsked(Promise):
-    """One method, given one value after another; `horizon` is how many there will be."""
+    """One method, given one value after another; `horizon` is how many there will be, `seconds` how long a tick is."""
 
-    method: str = Field(max_length=40)
+    method: Method
     seed: Seed | None = None
     horizon: Ticks = 20
+    seconds: float | None = Field(default=None, gt=0, le=4e7)
 
 
 class PlanAsked(SeriesAsked, Promise):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,6 @@ from hubbub.lab.playground import samples
 from hubbub.lab.playground.asked import MOST_TICKS, SeriesAsked
 from hubbub.lab.playground.names import named
 from hubbub.released import Keys
-
-MONDAY = datetime(2000, 1, 3, tzinfo=UTC)
-"""Where samples begin. Only the length of a tick matters: it tells a method of the week and the year."""
 
 KEY = "count"
 
@@ -58,7 +54,14 @@ class Chosen:
         one = self.series
         values = [int(n) if there else None for n, there in zip(one.values[:, 0], one.present, strict=True)]
         times = None if one.start is None else [_time(one, index) for index in range(len(one))]
-        facts = {"key": self.key, "columns": list(self.columns), "ticks": len(one), "gaps": one.gaps}
+        seconds = None if one.length is None else one.length.total_seconds()
+        facts = {
+            "key": self.key,
+            "seconds": seconds,
+            "columns": list(self.columns),
+            "ticks": len(one),
+            "gaps": one.gaps,
+        }
         return facts | {"values": values, "times": times}
 
 
@@ -78,8 +81,8 @@ def sample_series(name: str) -> CountSeries:
     """
     sample = samples.load(name)
     values = sample.make()[:, None]
-    start = None if sample.length is None else MONDAY
-    return CountSeries(Keys([KEY]), values, np.full(len(values), True), start, sample.length)
+    there = np.full(len(values), True)
+    return CountSeries(Keys([KEY]), values, there, sample.start, sample.length, sample.months)
 
 
 def _time(series: CountSeries, index: int) -> str:

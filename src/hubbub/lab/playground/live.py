@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hubbub.confidential import Confidential, Counts
@@ -19,6 +20,8 @@ from hubbub.released import Keys, Tick
 from hubbub.released.rounding import plus_minus
 
 KEY = Keys(["count"])
+_BEGIN = datetime(2000, 1, 3, tzinfo=UTC)
+"""Any day will do: only the length of a tick matters, which tells a method of the week and the year."""
 MOST_LIVE = 32
 IDLE_SECONDS = 900.0
 BUSY_SECONDS = 60.0
@@ -33,6 +36,7 @@ class LiveRun:
         self._held = ExitStack()
         source = self._held.enter_context(noise_of(asked.seed))
         self._releaser = make_releaser(asked.method, KEY, self.guarantee, source=source)
+        self._length = None if asked.seconds is None else timedelta(seconds=asked.seconds)
         self._lock = threading.Lock()
 
     def step(self, value: Confidential[int | float] | None) -> dict[str, Any]:
@@ -45,9 +49,9 @@ class LiveRun:
             if tick >= MOST_TICKS:
                 raise InvalidInput(f"A live run here has at most {MOST_TICKS:,} ticks.", "Start a new one.")
             if value is None:
-                release = self._releaser.predict(Tick(tick))
+                release = self._releaser.predict(self._tick(tick))
             else:
-                release = self._releaser.release(Counts.of(KEY, Tick(tick), [value.reveal()]))
+                release = self._releaser.release(Counts.of(KEY, self._tick(tick), [value.reveal()]))
             spent, budget = float(self._releaser.spent), float(self.guarantee.budget)
         row = release.to_dict()["keys"][0]
         del row["key"]
@@ -62,6 +66,9 @@ class LiveRun:
 
     def close(self) -> None:
         self._held.close()
+
+    def _tick(self, index: int) -> Tick:
+        return Tick(index) if self._length is None else Tick(index, _BEGIN + index * self._length, self._length)
 
 
 class Shelf:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,9 @@ class Sample:
     label: str
     group: str
     make: Callable[[], NDArray[np.int64]]
+    start: datetime | None = None
     length: timedelta | None = None
+    months: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "label": self.label, "group": self.group}
@@ -51,6 +53,10 @@ def _public(name: str, ticks: int | None = None) -> Callable[[], NDArray[np.int6
 
 
 _SIMULATED, _PUBLIC = "simulated", "public data"
+_OCTOBER = datetime(2006, 10, 1, tzinfo=UTC)
+"""The Sunday on which week 40 of 2006 begins, as the CDC counts weeks."""
+_APRIL = datetime.combine(public_series.FIRST_DAY, time(), UTC)
+_JANUARY = datetime(1972, 1, 1, tzinfo=UTC)
 
 _ALWAYS = (
     Sample("daily-rhythm", "A page with a daily rhythm", _SIMULATED, _shape(shapes.nightly_cycle)),
@@ -62,9 +68,24 @@ _ALWAYS = (
 )
 
 _WITH_DATA = (
-    Sample("influenza", "Influenza, weekly patients, ages 5 to 24", _PUBLIC, _public("influenza"), timedelta(days=7)),
-    Sample("bicycles", "Bicycles over a bridge, daily", _PUBLIC, _public("bicycles"), timedelta(days=1)),
-    Sample("unemployment", "Young unemployed, monthly, in thousands", _PUBLIC, _public("unemployment"), timedelta(30)),
+    Sample(
+        "influenza",
+        "Influenza, weekly patients, ages 5 to 24",
+        _PUBLIC,
+        _public("influenza"),
+        _OCTOBER,
+        timedelta(days=7),
+    ),
+    Sample("bicycles", "Bicycles over a bridge, daily", _PUBLIC, _public("bicycles"), _APRIL, timedelta(days=1)),
+    Sample(
+        "unemployment",
+        "Young unemployed, monthly, in thousands",
+        _PUBLIC,
+        _public("unemployment"),
+        _JANUARY,
+        timedelta(30),
+        1,
+    ),
 )
 
 

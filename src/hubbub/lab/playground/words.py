@@ -9,7 +9,7 @@ from typing import Any
 STOPS = ("0.01", "0.02", "0.03", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2", "3", "5", "10")
 """Where the slider stops, as exact decimals; strong first."""
 
-USUAL_STOP = "1"
+USUAL_STOP = "0.5"
 
 _STRENGTHS = ((0.03, "very strong"), (0.1, "strong"), (0.5, "good"), (1.0, "fair"), (3.0, "weak"))
 
@@ -59,6 +59,7 @@ class UnitWords:
     label: str
     explanation: str
     thing: str
+    paying: str
     ticks: str = ""
     usual: int = 0
 
@@ -72,12 +73,14 @@ UNITS = (
         "Each person, over the whole series",
         "Nobody can tell whether any one person was ever counted. The strongest promise, and the dearest.",
         "that person",
+        "it has to last for the whole series",
     ),
     UnitWords(
         "window",
         "Each person, within any few ticks",
         "Nobody can tell what any one person did within so many ticks in a row. Over longer times it fades.",
         "what that person did in those ticks",
+        "within one window; it comes back as the window moves on",
         "How many ticks in a row?",
         10,
     ),
@@ -86,6 +89,7 @@ UNITS = (
         "Each visit of a few ticks",
         "Nobody can tell whether any one visit took place. Someone who comes often is protected less.",
         "that visit",
+        "by one visit; each visit has its own",
         "How many ticks can one visit last?",
         10,
     ),
@@ -94,6 +98,7 @@ UNITS = (
         "Each single event",
         "Nobody can tell whether any one click, trip or case took place. Someone with many is protected less.",
         "that event",
+        "by one event; each event has its own",
     ),
 )
 

@@ -13,8 +13,10 @@ let results = new Map(), working = null, own = null;
 const unitOf = (name) => choices.units.find((unit) => unit.name === name);
 const stopOf = () => choices.stops[state.stop];
 const promise = () => ({ unit: state.unit, ticks: unitOf(state.unit).ticks ? state.ticks : null, epsilon: stopOf().epsilon });
-const chosen = () => unitOf(state.unit).fits.filter((name) => state.methods.has(name));
+/** The usual method first, then the others in the page's order. */
+const chosen = () => { const { fits, chosen: [usually] } = unitOf(state.unit); return fits.filter((name) => state.methods.has(name)).sort((a, b) => (b === usually) - (a === usually)); };
 const number = (value, digits = 3) => Number(value.toPrecision(digits)).toLocaleString("en");
+const typical = () => { const known = state.series.values.filter((n) => n !== null); return known.reduce((a, b) => a + b, 0) / known.length; };
 const per = (share) => `${Math.round(100 * share)} %`;
 
 export function refuse(error) {
@@ -26,16 +28,23 @@ export function refuse(error) {
 async function load(given) {
   refuse(null);
   let got;
-  try { got = await ask("/lab/series", given); } catch (error) { refuse(error); return; }
+  try { got = await ask("/lab/series", given); } catch (error) {
+    const gaps = error.message.includes("has gaps");
+    if (gaps) { own = given; $("own").hidden = false; $("sample").value = ""; $("gaps-label").hidden = false; }
+    refuse(gaps ? { message: error.message, hint: "Say below what a gap means." } : error);
+    if (gaps) $("gaps").focus();
+    return;
+  }
   state.given = given;
   state.series = got;
   const mine = given.table !== undefined;
   if (mine) own = given;
   $("own").hidden = own === null;
   $("sample").value = mine ? "" : given.sample;
+  $("gaps-label").hidden = !mine || !given.gaps;
   $("column-label").hidden = got.columns.length < 2;
   $("column").replaceChildren(...got.columns.map((name) => new Option(name, name, false, name === got.key)));
-  $("about-series").textContent = `${got.ticks.toLocaleString("en")} ticks${mine ? ", from your table" : ""}`;
+  $("about-series").textContent = `${got.ticks.toLocaleString("en")} ticks${got.gaps ? `, ${got.gaps} of them gaps` : ""}${mine ? ", from your table" : ""}`;
   results = new Map();
   live.stop();
   changed();
@@ -45,13 +54,15 @@ async function take(text) {
   if (text.length > choices.limits.table) { refuse({ message: "This file is too large for the page.", hint: "Use `hubbub release` on the command line." }); return; }
   // What protects nobody is never the first choice for somebody's own data.
   state.seed = null;
+  $("gaps").value = "";
   await load({ table: text });
 }
 
 $("sample").addEventListener("change", () => {
   if ($("sample").value) { state.seed ??= 1; load({ sample: $("sample").value }); } else load(own);
 });
-$("column").addEventListener("change", () => load({ table: state.given.table, column: $("column").value }));
+$("column").addEventListener("change", () => load({ ...state.given, column: $("column").value }));
+$("gaps").addEventListener("change", () => { if ($("gaps").value) load({ ...own, gaps: $("gaps").value }); });
 $("file").addEventListener("change", async () => { const [file] = $("file").files; if (file) await take(await file.text()); $("file").value = ""; });
 $("file-label").addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); $("file").click(); } });
 $("paste-open").addEventListener("click", () => { const open = $("paste").hidden; $("paste").hidden = !open; $("paste-open").setAttribute("aria-expanded", open); if (open) $("pasted").focus(); });
@@ -77,15 +88,18 @@ function show() {
     label.hidden = !unit.fits.includes(label.dataset.method);
     label.querySelector("input").checked = state.methods.has(label.dataset.method);
   }
+  if ([...$("others").querySelectorAll("input")].some((box) => box.checked)) $("others").open = true;
   $("repeat").checked = state.seed !== null;
   $("repeat-words").textContent = state.seed !== null ? `(number ${state.seed}) such numbers protect nobody` : "";
   for (const radio of document.querySelectorAll('[name="mode"]')) radio.checked = radio.value === state.mode;
   const whole = state.mode === "whole";
-  for (const id of ["scores", "zeros-words", "exports"]) $(id).hidden = !whole;
+  for (const id of ["scores", "zeros-words", "exports", "buys"]) $(id).hidden = !whole;
   $("live").hidden = whole;
   $("player").hidden = state.mode !== "step";
   $("typing").hidden = state.mode !== "type";
   $("horizon-label").hidden = state.unit !== "user";
+  const before = $("live-method").value, offered = chosen().length ? chosen() : unit.fits;
+  $("live-method").replaceChildren(...offered.map((name) => new Option(name, name, false, name === before)));
 }
 
 function usual() {
@@ -101,10 +115,11 @@ function changed(rest = 0) {
   history.replaceState(null, "", link(state));
   clearTimeout(waiting);
   $("buys").classList.add("old");
+  if (state.mode !== "whole") calm();
   waiting = setTimeout(() => (state.mode === "whole" ? run() : live.restart()), rest);
 }
 
-$("controls").addEventListener("submit", (event) => event.preventDefault());
+for (const id of ["controls", "more"]) $(id).addEventListener("submit", (event) => event.preventDefault());
 for (const radio of document.querySelectorAll('[name="unit"]')) radio.addEventListener("change", () => { state.unit = radio.value; usual(); results = new Map(); changed(); });
 $("ticks").addEventListener("input", () => { const n = Number($("ticks").value); if (Number.isInteger(n) && n >= 1) { state.ticks = n; changed(300); } });
 $("strength").addEventListener("input", () => { state.stop = Number($("strength").value); changed(150); });
@@ -114,6 +129,13 @@ $("again").addEventListener("click", () => { if (state.seed !== null) state.seed
 for (const radio of document.querySelectorAll('[name="mode"]')) radio.addEventListener("change", () => { state.mode = radio.value; live.stop(); changed(); });
 
 // ── a whole series ─────────────────────────────────────────────────────────────────────────────────────────────────
+function calm() {
+  working?.abort();
+  working = null;
+  $("busy").textContent = "";
+  document.querySelector(".figure").classList.remove("busy-now");
+}
+
 async function run() {
   working?.abort();
   const mine = (working = new AbortController());
@@ -147,13 +169,12 @@ async function draw() {
   table(runs);
   const [first] = runs;
   if (first) {
-    const typical = state.series.values.reduce((a, b) => a + b, 0) / state.series.ticks;
-    $("buys").textContent = `Numbers are usually within ± ${first.scores.usual_words} of the true ones, which are about ${number(typical, 2)}.`;
+    $("buys").textContent = `Numbers are usually within ± ${first.scores.usual_words} of the true ones, which are about ${number(typical(), 2)}.`;
     $("buys").title = `Two of three numbers, with ${first.method}, in this run`;
     $("buys").classList.remove("old");
     $("bound").textContent = first.guarantee.split(". ").slice(1).join(". ");
   }
-  await picture($("plot"), state.series.values, runs, state.series.ticks);
+  await picture($("plot"), state.series.values, runs, state.series.ticks, { times: state.series.times, budget: unitOf(state.unit).paying });
 }
 
 function cell(text, kind = "td", name = "") {
@@ -181,10 +202,10 @@ function table(runs) {
     const row = document.createElement("tr"), zeros = runs[0].scores.zeros;
     const head = cell("all zeros", "th", "faint");
     head.scope = "row";
-    row.append(head, cell(per(zeros), "td", "right"), cell(number(state.series.values.reduce((a, b) => a + b, 0) / state.series.ticks, 2), "td", "right"), cell("", "td"), cell("0", "td", "right"));
+    row.append(head, cell(per(zeros), "td", "right"), cell(number(typical(), 2), "td", "right"), cell("", "td"), cell("0", "td", "right"));
     rows.push(row);
     const worse = runs.filter((run) => run.scores.relative >= zeros).map((run) => run.method);
-    $("zeros-words").textContent = worse.length ? `${worse.join(" and ")}: worse than publishing nothing but zeros. Protect less, or for fewer ticks.` : "";
+    $("zeros-words").textContent = worse.length ? `${worse.join(" and ")}: worse than publishing nothing but zeros. Protect less, or for fewer ticks.` : "Averages over all ticks of this one run.";
   }
   $("rows").replaceChildren(...rows);
   const before = $("export-method").value;
@@ -219,9 +240,11 @@ $("copy").addEventListener("click", async () => {
 
 // ── step by step ───────────────────────────────────────────────────────────────────────────────────────────────────
 const live = new Live({
-  asked: () => ({ ...promise(), method: chosen()[0] ?? unitOf(state.unit).fits[0], seed: state.seed, horizon: state.mode === "type" ? Number($("horizon").value) || 20 : Math.max(state.series?.ticks ?? 1, 1) }),
+  asked: () => ({ ...promise(), method: $("live-method").value, seed: state.seed, seconds: state.mode === "step" ? state.series?.seconds : null, horizon: state.mode === "type" ? Number($("horizon").value) || 20 : Math.max(state.series?.ticks ?? 1, 1) }),
   values: () => (state.mode === "step" ? state.series?.values ?? [] : null),
   ticks: () => (state.mode === "step" ? state.series?.ticks ?? 0 : state.unit === "user" ? Number($("horizon").value) || 20 : 0),
+  times: () => (state.mode === "step" ? state.series?.times : null),
+  budget: () => unitOf(state.unit).paying,
   index: (method) => names.indexOf(method),
   refuse,
 });

@@ -13,7 +13,7 @@ export class Live {
     $("restart").addEventListener("click", () => this.restart());
     $("speed").addEventListener("input", () => { if (this.playing !== null) { this.pause(); this.play(); } });
     $("typing").addEventListener("submit", (event) => { event.preventDefault(); this.type(); });
-    $("horizon").addEventListener("change", () => this.restart());
+    for (const id of ["horizon", "live-method"]) $(id).addEventListener("change", () => this.restart());
   }
 
   /** Forget the run, here and in the process. */
@@ -100,7 +100,7 @@ export class Live {
   async draw() {
     if (this.drawing) { this.again = true; return; }
     const values = this.desk.values() ? this.desk.values().slice(0, this.run.value.length) : this.typed;
-    this.drawing = picture($("plot"), values, [{ ...this.run, method: this.method, index: this.desk.index(this.method), budget: this.epsilon, title: "as it would be published" }], this.desk.ticks() || Math.max(values.length, 20));
+    this.drawing = picture($("plot"), values, [{ ...this.run, method: this.method, index: this.desk.index(this.method), budget: this.epsilon, title: "as it would be published" }], this.desk.ticks() || Math.max(values.length, 20), { times: this.desk.times(), budget: this.desk.budget() });
     try { await this.drawing; } finally { this.drawing = null; }
     if (this.again) { this.again = false; await this.draw(); }
   }
