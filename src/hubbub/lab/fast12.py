@@ -43,7 +43,7 @@ def release_series(
 ) -> list[Release]:
     """The whole series through a method, at the level of a person."""
     guarantee = Guarantee.pure(User(horizon=len(series)), epsilon)
-    counts = [Counts.of(_KEY, _tick(series, t), [value]) for t, value in enumerate(series.counts)]
+    counts = [Counts.of(_KEY, place(series, t), [value]) for t, value in enumerate(series.counts)]
     if method == "dft":
         return Dft(_KEY, guarantee, source=source, **settings).release_series(counts)
     releaser = make_releaser(method, _KEY, guarantee, source=source, **settings)
@@ -109,12 +109,12 @@ def _row(series: PublicSeries, method: str, epsilon: str, runs: int, source: Byt
     row: dict[str, Any] = {"series": series.name, "epsilon": float(epsilon), "method": method, "runs": runs}
     if method == "hindsight":
         errors, looks = hindsight(series, epsilon, max(runs, 20), source)
-        return {**row, "runs": max(runs, 20), **_mean("relative_error", errors), "looks": looks}
+        return {**row, "runs": max(runs, 20), **mean_and_error("relative_error", errors), "looks": looks}
     done = [run_method(series, method, epsilon, source) for _ in range(1 if method == "zeros" else runs)]
     values = np.stack([run.values for run in done])
-    row |= _mean("relative_error", relative_error(values, series.counts))
-    row |= _mean("f1", np.array([f1_of_rises(run.values, series.counts) for run in done]))
-    row |= _mean("spearman", np.array([spearman(run.values, series.counts) for run in done]))
+    row |= mean_and_error("relative_error", relative_error(values, series.counts))
+    row |= mean_and_error("f1", np.array([f1_of_rises(run.values, series.counts) for run in done]))
+    row |= mean_and_error("spearman", np.array([spearman(run.values, series.counts) for run in done]))
     row["coverage"] = float(np.mean([run.coverage for run in done]))
     row["looks"] = float(np.mean([run.looks for run in done]))
     return row
@@ -140,12 +140,14 @@ def spearman(values: Array, truth: NDArray[np.int64]) -> float:
     return float(np.corrcoef(one, two)[0, 1].round(12))
 
 
-def _mean(name: str, numbers: Array) -> dict[str, float]:
+def mean_and_error(name: str, numbers: Array) -> dict[str, float]:
+    """The mean over runs and its standard error, under `name` and `name_error`."""
     spread = float(numbers.std(ddof=1) / math.sqrt(len(numbers))) if len(numbers) > 1 else 0.0
     return {name: float(numbers.mean()), f"{name}_error": spread}
 
 
-def _tick(series: PublicSeries, index: int) -> Tick:
+def place(series: PublicSeries, index: int) -> Tick:
+    """Tick `index` with its place in a calendar, if the series has one."""
     if series.tick_length is None:
         return Tick(index)
     return Tick(index, _START + index * series.tick_length, series.tick_length)

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 USUAL: dict[type[Unit], tuple[str, ...]] = {
-    Event: ("adaptive", "lpa"),
+    Event: ("adaptive", "lpa", "pegasus"),
     Session: ("adaptive", "fast", "lpa"),
     Window: ("adaptive", "ba", "bd", "lpa", "sample"),
     User: ("adaptive", "fast", "lpa", "sample"),

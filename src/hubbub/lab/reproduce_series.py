@@ -10,7 +10,8 @@ from typing import Any
 
 from hubbub.errors import InvalidInput
 from hubbub.lab import fast12, outbreaks
-from hubbub.lab.fast_parameters import run_parameters, settings
+from hubbub.lab.fast_claims import claims
+from hubbub.lab.fast_parameters import FIGURES, Point, filter_points, parameter_points, run_points
 from hubbub.lab.public_series import load
 
 QUICK_SERIES = ("unemployment", "influenza", "bicycles", "sinusoid")
@@ -42,14 +43,16 @@ class Found:
 
 
 def fast_tables(quick: bool, seed: int, total: Callable[[int], Any], done: Callable[[], Any]) -> Found:
-    """Every series and method; in full also FAST's parameters."""
+    """Every series and method, the figures on FAST's parameters, and what the paper states beside what we find."""
     names = QUICK_SERIES if quick else ALL_SERIES
     methods = [m for m in fast12.METHODS if not (quick and m == "fast particles")]
     runs = 2 if quick else 20
-    total(len(names) * len(methods) * len(fast12.EPSILONS) + (0 if quick else len(settings(1000))))
+    series = [load(name) for name in names]
+    points: list[Point] = [] if quick else [*parameter_points(), *filter_points(series)]
+    total(len(names) * len(methods) * len(fast12.EPSILONS) + len(points))
     rows = []
-    for name in names:
-        rows += fast12.compare(load(name), runs, methods=methods, seed=seed, done=done)
+    for one in series:
+        rows += fast12.compare(one, runs, methods=methods, seed=seed, done=done)
     tables = []
     for measure, words in MEASURES.items():
         cells: list[list[str]] = []
@@ -58,17 +61,27 @@ def fast_tables(quick: bool, seed: int, total: Callable[[int], Any], done: Calla
                 picked = [r for r in rows if r["series"] == name and r["epsilon"] == float(epsilon)]
                 cells.append([f"{name}, {epsilon}", *(_cell(row, measure) for row in picked)])
         tables.append(Table(words, ["series, epsilon", *methods], cells))
-    if not quick:
-        points = run_parameters(5, seed=seed, done=done)
-        rows += points
-        found = [[p["figure"], f"{p['value']:g}", _cell(p, "relative_error")] for p in points]
-        tables.append(Table("FAST's parameters on the linear series", ["figure", "value", "relative error"], found))
+    found = run_points(points, 10, seed=seed, done=done)
+    for figure, (words, axis) in FIGURES.items():
+        picked = [p for p in found if p["figure"] == figure]
+        if picked:
+            lines = list(dict.fromkeys(p["line"] for p in picked))
+            by = {(p["line"], p["value"]): p for p in picked}
+            values = list(dict.fromkeys(p["value"] for p in picked))
+            cells = [[_x(x), *(_cell(by[line, x], "relative_error") for line in lines)] for x in values]
+            tables.append(Table(f"Figure {figure}: {words}", [axis, *lines], cells))
+    tables.append(Table("What the paper states", ["figure", "the paper", "here"], claims(found, rows)))
     words = (
-        f"Mean ± standard error over {runs} runs, at the level of a person over the whole series. `zeros` releases "
-        "nothing but zeros; `hindsight` is sample-and-hold with the number of samples that was best afterwards, which "
-        "nobody can know before; `dft` sees the whole series at once, and its interval is of the noise alone."
+        f"Mean ± standard error over {runs} runs (10 in Figures 3.4 to 3.9), at the level of a person over the whole "
+        "series. `zeros` releases nothing but zeros; `hindsight` is sample-and-hold with the number of samples that "
+        "was best afterwards, which nobody can know before; `dft` sees the whole series at once, and its interval is "
+        "of the noise alone. The paper draws its figures without numbers: what its text states is in the last table."
     )
-    return Found(rows, tables, words)
+    return Found(rows + found, tables, words)
+
+
+def _x(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def outbreak_tables(quick: bool, seed: int, done: Callable[[], Any]) -> Found:
@@ -112,20 +125,41 @@ def write_rows(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
 
 
 def write_fast(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:
-    """The rows as CSV, and a plot of error against epsilon for each series."""
+    """The rows as CSV, a plot of error against epsilon for each series, and one for each figure on parameters."""
     from hubbub.lab.plots import lines
 
     paths = [write_rows(folder, "fast.csv", rows)]
-    for name in dict.fromkeys(row["series"] for row in rows if "series" in row):
-        points: dict[str, list[tuple[Any, float, float]]] = {}
-        for row in rows:
-            if row.get("series") == name:
-                point = (row["epsilon"], row["relative_error"], row["relative_error_error"])
-                points.setdefault(row["method"], []).append(point)
+
+    def plot(
+        name: str, title: str, x: str, y: str, points: dict[str, list[tuple[Any, float, float]]], log: bool
+    ) -> None:
         path = folder / f"fast_{name.replace(' ', '_')}.html"
-        lines(path, f"{name}: average relative error", "epsilon", "error", points, log_x=True, log_y=True)
+        lines(path, title, x, y, points, log_x=log, log_y=y == "error")
         paths.append(path)
+
+    for name in dict.fromkeys(row["series"] for row in rows if "series" in row):
+        picked = [row for row in rows if row.get("series") == name]
+        points = _lines(picked, "method", "epsilon", "relative_error")
+        plot(name, f"{name}: average relative error (Figures 3.9 and 3.10)", "epsilon", "error", points, True)
+    for figure, (words, axis) in FIGURES.items():
+        picked = [row for row in rows if row.get("figure") == figure]
+        if picked:
+            numbers = axis not in ("series", "interval")
+            points = _lines(picked, "line", "value", "relative_error")
+            plot(f"figure_{figure}", f"Figure {figure}: {words}", axis, "error", points, numbers)
+    for figure, measure in (("3.11", "f1"), ("3.12", "spearman")):
+        picked = [row for row in rows if measure in row and row["epsilon"] == 1.0]
+        if picked:
+            points = _lines(picked, "method", "series", measure)
+            plot(f"figure_{figure}", f"Figure {figure}: {MEASURES[measure]}", "series", measure, points, False)
     return paths
+
+
+def _lines(rows: list[dict[str, Any]], line: str, x: str, y: str) -> dict[str, list[tuple[Any, float, float]]]:
+    points: dict[str, list[tuple[Any, float, float]]] = {}
+    for row in rows:
+        points.setdefault(row[line], []).append((row[x], row[y], row.get(f"{y}_error", 0.0)))
+    return points
 
 
 def _cell(row: dict[str, Any], measure: str) -> str:

@@ -9,6 +9,7 @@ from hubbub.release.lpa import Lpa
 from hubbub.release.methods import METHODS, make_releaser, usual_method
 from hubbub.release.mkf import Mkf
 from hubbub.release.navigation import Navigation
+from hubbub.release.pegasus import Pegasus
 from hubbub.release.pid import PidSettings
 from hubbub.release.releaser import Estimate, Releaser
 from hubbub.release.sample import Sample
@@ -26,6 +27,7 @@ __all__ = [
     "Lpa",
     "Mkf",
     "Navigation",
+    "Pegasus",
     "PidSettings",
     "Releaser",
     "Sample",

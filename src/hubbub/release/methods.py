@@ -15,27 +15,46 @@ from hubbub.release.fast import Fast
 from hubbub.release.lpa import Lpa
 from hubbub.release.mkf import Mkf
 from hubbub.release.navigation import Navigation
+from hubbub.release.pegasus import Pegasus
 from hubbub.release.releaser import Releaser
 from hubbub.release.sample import Sample
 from hubbub.release.ukf import Ukf
 from hubbub.released import Keys
 
 METHODS: Mapping[str, type[Releaser]] = MappingProxyType(
-    {method.name: method for method in (Adaptive, Ba, Bd, Fast, Lpa, Mkf, Navigation, Sample, Ukf)}
+    {method.name: method for method in (Adaptive, Ba, Bd, Fast, Lpa, Mkf, Navigation, Pegasus, Sample, Ukf)}
 )
 
 
-def usual_method(guarantee: Guarantee) -> str:
-    """The method to take if nobody says otherwise, from the unit alone.
+QUIET = 2
+"""Noise of this scale or less changes counts by one or two: a filter hardly gains, and can lose (docs/series.md)."""
+
+
+def usual_method(guarantee: Guarantee, keys: int | None = None) -> str:
+    """The method to take if nobody says otherwise, from the promise and the number of keys alone.
 
     A person's budget has to last for a horizon: there looks must be few, and `adaptive` plans them. Events, sessions
-    and windows are measured at every tick; there `navigation` learns how visitors move between keys.
+    and windows are measured at every tick; there `navigation` learns how visitors move between keys. If the number of
+    `keys` is given, noise that is small anyway is left alone, and a single series gets `adaptive`, which smooths only
+    where its noise exceeds its own movement.
 
-    >>> from hubbub.privacy import Session, User
+    >>> from hubbub.privacy import Event, Session, User
     >>> usual_method(Guarantee.pure(User(horizon=52), 1)), usual_method(Guarantee.pure(Session(max_ticks=20), 1))
     ('adaptive', 'navigation')
+    >>> usual_method(Guarantee.pure(Event(), 1), keys=1), usual_method(Guarantee.pure(Event(), "0.1"), keys=1)
+    ('lpa', 'adaptive')
     """
-    return "navigation" if guarantee.unit.horizon is None else "adaptive"
+    if guarantee.unit.horizon is not None:
+        return "adaptive"
+    if keys is None:
+        return "navigation"
+    unit = guarantee.unit
+    # Gaussian noise of variance l c / (2 rho) is compared by its standard deviation over the root of two.
+    reach = unit.max_ticks * unit.max_items / guarantee.budget
+    small = reach <= QUIET if guarantee.kind == "pure" else reach / 4 <= QUIET**2
+    if small:
+        return "lpa"
+    return "adaptive" if keys == 1 else "navigation"
 
 
 def make_releaser(name: str, keys: Keys, guarantee: Guarantee, **settings: Any) -> Releaser:

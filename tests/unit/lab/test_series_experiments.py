@@ -9,7 +9,9 @@ from hubbub.cli.main import main
 from hubbub.errors import InvalidInput
 from hubbub.lab import fast12, outbreaks
 from hubbub.lab.data import folder
-from hubbub.lab.fast_parameters import run_parameters
+from hubbub.lab.event_tables import QUICK
+from hubbub.lab.fast_claims import claims
+from hubbub.lab.fast_parameters import FIGURES, filter_points, parameter_points, run_points
 from hubbub.lab.public_series import SERIES, PublicSeries, load
 from hubbub.lab.reproduce_series import write_fast, write_rows
 from hubbub.noise import simulation
@@ -71,10 +73,17 @@ def test_an_unknown_series():
     assert "bicycles" in SERIES
 
 
-def test_fasts_parameters_give_a_row_a_point():
-    rows = run_parameters(1, ticks=40)
-    assert {row["figure"][:3] for row in rows} == {"3.4", "3.5", "3.7", "3.8"}
+def test_every_figure_has_its_points_and_its_statement():
+    points = [*parameter_points(ticks=40), *filter_points([SHORT])]
+    rows = run_points(points, 1)
+    assert {row["figure"] for row in rows} == set(FIGURES)
     assert all(np.isfinite(row["relative_error"]) for row in rows)
+    stated = claims(rows, fast12.compare(SHORT, 1, epsilons=["0.1", "1"], methods=["uniform", "dft", "fast"]))
+    assert {line[0] for line in stated} == set(FIGURES) | {"3.10", "3.11"}
+    assert claims([], []) == []
+    misfit = PublicSeries("sinusoid", SHORT.counts, None)
+    compared = fast12.compare(misfit, 1, epsilons=["0.1", "1"], methods=["uniform", "dft", "fast"])
+    assert "sinusoid" in claims([], compared)[-1][2]
 
 
 def test_sensitivity_at_a_given_specificity():
@@ -99,8 +108,10 @@ def test_outbreaks_row_by_row():
 def test_rows_are_written(tmp_path):
     rows = fast12.compare(SHORT, 1, epsilons=["1"], methods=["zeros", "uniform"])
     paths = write_fast(tmp_path, rows)
-    assert [path.name for path in paths] == ["fast.csv", "fast_short.html"]
+    names = ["fast.csv", "fast_short.html", "fast_figure_3.11.html", "fast_figure_3.12.html"]
+    assert [path.name for path in paths] == names
     assert paths[0].read_text().splitlines()[0].startswith("series,epsilon,method")
+    assert write_fast(tmp_path, run_points(filter_points([SHORT]), 1))[1].name == "fast_figure_3.6.html"
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(InvalidInput, match="another folder"):
@@ -117,10 +128,19 @@ def test_the_commands_answer(monkeypatch, capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["experiment"] == "outbreaks"
     assert (tmp_path / "outbreaks.csv").exists()
     monkeypatch.setattr("hubbub.lab.reproduce_series.load", lambda _: SHORT)
-    monkeypatch.setattr("hubbub.lab.reproduce_series.run_parameters", lambda *_, **__: run_parameters(1, ticks=30))
+    monkeypatch.setattr("hubbub.lab.reproduce_series.parameter_points", lambda: parameter_points(30))
+    monkeypatch.setattr("hubbub.lab.reproduce_series.run_points", lambda points, _, **more: RUN(points, 1, **more))
     monkeypatch.setattr("hubbub.lab.fast12.compare", lambda series, _, **more: COMPARE(series, 1, **more))
     assert main(["reproduce", "fast", "--out", str(tmp_path)]) == 0
-    assert "average relative error" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "average relative error" in said
+    assert "Figure 3.6" in said
+    assert "What the paper states" in said
+    monkeypatch.setattr("hubbub.lab.event_tables.TUNING", dict.fromkeys(QUICK, lambda: SHORT))
+    assert main(["reproduce", "events", "--quick", "--out", str(tmp_path)]) == 0
+    assert "pegasus as printed" in capsys.readouterr().out.replace("\n", " ")
+    assert (tmp_path / "events.csv").exists()
 
 
 COMPARE = fast12.compare
+RUN = run_points

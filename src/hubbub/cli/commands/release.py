@@ -40,7 +40,7 @@ def command(
         str | None,
         typer.Option(
             "--method",
-            help="How to estimate: adaptive, fast, lpa, navigation, sample, … Left out: what suits the unit.",
+            help="How to estimate: adaptive, fast, lpa, navigation, pegasus, sample, … Left out: what suits the unit.",
         ),
     ] = None,
     model: Annotated[Path | None, typer.Option("--model", help="A model written by hubbub fit.")] = None,
@@ -80,7 +80,7 @@ def command(
     protected = unit_of(unit, max_ticks, horizon or len(series))
     _check_horizon(unit, horizon, len(series))
     guarantee = Guarantee.pure(protected, epsilon)
-    method = method or ("navigation" if site is not None else usual_method(guarantee))
+    method = method or ("navigation" if site is not None else usual_method(guarantee, len(keys)))
     settings: dict[str, Any] = {} if site is None else {"model": site}
     releaser = make_releaser(method, keys, guarantee, **settings)
     releases = []

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.cli.series import events, fast, outbreaks
 from hubbub.cli.wu19 import wu19
 from hubbub.errors import InvalidInput
 
@@ -19,7 +20,8 @@ def reproduce() -> None:
     """Run a paper's experiment and print its figures beside ours."""
 
 
-app.command("wu19")(wu19)
+for _name, _function in (("events", events), ("fast", fast), ("outbreaks", outbreaks), ("wu19", wu19)):
+    app.command(_name)(_function)
 
 
 @app.command("www14")
@@ -65,72 +67,6 @@ def www14(
             "written": [str(path) for path in written],
         }
     )
-
-
-@app.command("fast")
-def fast(
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions: an answer within a minute.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="A folder for the table (CSV) and plots (HTML).", show_default=False)
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the noise.")] = 2014,
-    series: Annotated[
-        str,
-        typer.Option(
-            "--set",
-            help="Which series: `paper` (all methods), or adaptive beside the simplest on `tuning` or `held-out`.",
-        ),
-    ] = "paper",
-    as_json: Json = False,
-) -> None:
-    """One long series (Fan 2014, chapter 3): FAST, DFT, the simplest methods and adaptive, and FAST's parameters."""
-    from hubbub.lab.reproduce_series import fast_tables, write_fast
-    from hubbub.lab.reproduce_sets import set_tables
-
-    output = Output(as_json)
-    with output.progress("fast", 1) as bar:
-
-        def total(steps: int) -> None:
-            bar.update(bar.task_ids[0], total=steps)
-
-        def done() -> None:
-            bar.advance(bar.task_ids[0])
-
-        paper = series == "paper"
-        found = fast_tables(quick, seed, total, done) if paper else set_tables(series, quick, seed, total, done)
-    for table in found.tables:
-        output.table(table.title, table.columns, table.rows)
-        output.text("")
-    output.text(found.words)
-    written = [] if out is None else write_fast(out, found.rows)
-    for path in written:
-        output.text(f"wrote {path}")
-    facts = {"experiment": "fast", "set": series, "seed": seed, "quick": quick, "rows": found.rows}
-    output.document({**facts, "written": [str(path) for path in written]})
-
-
-@app.command("outbreaks")
-def outbreaks(
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions: an answer within a minute.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="A folder for the table (CSV).", show_default=False)] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the noise.")] = 2014,
-    as_json: Json = False,
-) -> None:
-    """Outbreak detection on private counts (Fan 2014, chapter 4): EARS C1 to C3, raw against private."""
-    from hubbub.lab.reproduce_series import outbreak_tables, write_rows
-
-    output = Output(as_json)
-    with output.progress("outbreaks", 12) as bar:
-        found = outbreak_tables(quick, seed, lambda: bar.advance(bar.task_ids[0]))
-    for table in found.tables:
-        output.table(table.title, table.columns, table.rows)
-        output.text("")
-    output.text(found.words)
-    written = [] if out is None else [write_rows(out, "outbreaks.csv", found.rows)]
-    for path in written:
-        output.text(f"wrote {path}")
-    facts = {"experiment": "outbreaks", "seed": seed, "quick": quick, "rows": found.rows}
-    output.document({**facts, "written": [str(path) for path in written]})
 
 
 def _cell(row: dict[str, Any], name: str) -> str:

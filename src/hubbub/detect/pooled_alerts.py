@@ -1,0 +1,89 @@
+"""A detector that reads one release a day and pools the last days."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.detect.pooled import PooledSettings, pooled_statistics
+from hubbub.errors import UnknownKey
+from hubbub.released import Keys, Release, Tick
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class PooledAlert:
+    """Days that together are above what came before, with the reason in words."""
+
+    key: str
+    tick: Tick
+    days: int
+    usual: float
+    excess: float
+    statistic: float
+    limit: float
+
+    @property
+    def reason(self) -> str:
+        when = "today" if self.days == 1 else f"in the last {self.days} days together"
+        return (
+            f"{self.excess:,.0f} more than usual were measured {when}, {self.statistic:.1f} standard errors "
+            f"(alarm above {self.limit:g}); about {self.usual:,.0f} a day were usual in the month before"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.key}, tick {self.tick}: {self.reason}."
+
+
+class PooledDetector:
+    """Keeps the last days of every key and tells which of them alarm today.
+
+    It reads measurements with their known noise, as `EarsDetector` does. A day that was only predicted never alarms;
+    for later days its estimate stands in, without noise.
+
+    >>> from hubbub.released import Keys
+    >>> detector = PooledDetector(Keys(["flu"]))
+    >>> def day(t, count):
+    ...     one = np.array([float(count)])
+    ...     return Release(Tick(t), Keys(["flu"]), one, one * 0 + 2.8, one, one, np.array([count]), 8.0)
+    >>> for t in range(44):
+    ...     for alert in detector.see(day(t, 20 + t % 3 + (18 if t > 40 else 0))):
+    ...         print(alert)
+    flu, tick 43: 55 more than usual were measured in the last 3 days together, 4.3 standard errors (alarm above 4); ...
+    """
+
+    def __init__(self, keys: Keys, settings: PooledSettings | None = None) -> None:
+        self.keys = keys
+        self.settings = settings or PooledSettings()
+        days = self.settings.days + 1
+        self._values: deque[Array] = deque(maxlen=days)
+        self._noise: deque[Array] = deque(maxlen=days)
+
+    def see(self, release: Release) -> list[PooledAlert]:
+        """The alerts of the release's day."""
+        if release.keys != self.keys:
+            raise UnknownKey("The release has other keys than the detector.", "Make a detector for each stream.")
+        measured = release.values if release.measurements is None else release.measurements.astype(np.float64)
+        self._values.append(measured)
+        self._noise.append(np.full(len(self.keys), release.noise_variance or 0.0))
+        if release.measurements is None:
+            return []
+        found = pooled_statistics(
+            np.stack(self._values), self.settings, np.stack(self._noise), laplace=not release.cost.rho
+        )
+        return [
+            PooledAlert(
+                self.keys.names[i],
+                release.tick,
+                int(found.span[-1, i]),
+                float(found.usual[-1, i]),
+                float(found.excess[-1, i]),
+                float(found.statistic[-1, i]),
+                self.settings.threshold,
+            )
+            for i in np.flatnonzero(found.statistic[-1] > self.settings.threshold)
+        ]
