@@ -128,7 +128,7 @@ def test_the_commands_answer(monkeypatch, capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["experiment"] == "outbreaks"
     assert (tmp_path / "outbreaks.csv").exists()
     monkeypatch.setattr("hubbub.lab.reproduce_series.load", lambda _: SHORT)
-    monkeypatch.setattr("hubbub.lab.reproduce_series.parameter_points", lambda: parameter_points(30))
+    monkeypatch.setattr("hubbub.lab.reproduce_series.parameter_points", lambda: parameter_points(40))
     monkeypatch.setattr("hubbub.lab.reproduce_series.run_points", lambda points, _, **more: RUN(points, 1, **more))
     monkeypatch.setattr("hubbub.lab.fast12.compare", lambda series, _, **more: COMPARE(series, 1, **more))
     assert main(["reproduce", "fast", "--out", str(tmp_path)]) == 0
