@@ -64,10 +64,11 @@ class RangeStream:
         Formula: a tick costs e = epsilon/max_ticks (pure) or r = rho/max_ticks (zCDP) to a unit present in it; level j
         of the strategy, with share f(j), gets discrete Laplace noise of scale max_items/(f(j) e), or discrete Gaussian
         noise of variance max_items q(j)/(2 f(j) r), where q(j) bounds what several ticks of one unit do to a node.
-        Queries are free: they read released numbers. The choice of strategy looks at queries, not at counts.
+        Queries are free: they read released numbers. The choice of strategy looks at queries, not at counts. Counts may
+        be chosen by someone who saw earlier releases: pure and approximate guarantees hold as they are; under zCDP a
+        `Tree` then keeps rho at every whole order, and up to rho/4 more in (order - 1) x divergence between two.
         Not covered: when releases appear; a copy of the process's memory, which holds the noise of the open segment (a
-        snapshot does not: after a restart a new segment begins); for trees under zCDP, counts that were chosen by
-        someone who saw earlier releases.
+        snapshot does not: after a restart a new segment begins).
         Reference: Dwork, McSherry, Nissim & Smith 2006, Prop. 1; Li et al. 2010, Prop. 3; Wu et al. 2019.
         Proof: docs/proofs/ranges.md (proved).
 

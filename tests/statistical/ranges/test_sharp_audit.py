@@ -182,7 +182,7 @@ CASES = [
     (Fenwick(1), (0,), of_fenwick, 2, 0.9),
     (Fenwick(3), (0,), of_fenwick, 2, 0.85),
     (Tree((8,)), (3,), of_tree, 3, 0.85),
-    (Tree((4, 4)), (5,), of_tree, 5, 0.8),
+    (Tree((4, 4)), (5,), of_tree, 8, 0.8),
     (Tree((5,), subtracts=True), (0,), of_halves, 2, 0.85),
     (Fenwick(1), (0, 1), of_fenwick, 2, 0.85),
     (Fenwick(2), (0, 2), of_fenwick, 3, 0.8),
