@@ -387,7 +387,8 @@ def test_the_plan_names_an_epsilon(page, lab):
     page.fill("#length", "30")
     page.click('#controls button[type="submit"]')
     until(page, "document.querySelector('#answer').textContent.startsWith('To be off by 10 %')")
-    assert page.locator("#rows tr").count() == 12
+    assert page.locator("#rows tr").count() == 6
+    assert page.locator("#heads th").all_inner_texts()[:2] == ["protection", "adaptive"]
     until(page, "document.querySelector('#plot .main-svg') !== null")
     page.fill("#level", "0")
     page.evaluate("document.getElementById('controls').noValidate = true")

@@ -46,10 +46,10 @@ class Grid:
         """Where a tick is to be found in the file: by its time, or counted from 0.
 
         >>> Grid((0, 1)).tick_name(1), Grid((0, 1), datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)).tick_name(1)
-        ('tick 1', 'tick 1 (2026-01-02)')
+        ('tick 1 (the first is 0)', 'tick 1 (2026-01-02)')
         """
         if self.start is None or self.length is None or self.months:
-            return f"tick {tick}"
+            return f"tick {tick} (the first is 0)"
         when = (self.start + tick * self.length).isoformat()
         return f"tick {tick} ({when.partition('T')[0] if when.endswith('T00:00:00+00:00') else when})"
 

@@ -30,7 +30,7 @@ async function load(given) {
   let got;
   try { got = await ask("/lab/series", given); } catch (error) {
     const gaps = error.message.includes("has gaps");
-    if (gaps) { own = given; $("own").hidden = false; $("sample").value = ""; $("gaps-label").hidden = false; }
+    if (gaps) { $("about-series").textContent = "Not read yet."; own = given; $("own").hidden = false; $("sample").value = ""; $("gaps-label").hidden = false; }
     refuse(gaps ? { message: error.message, hint: "Say below what a gap means." } : error);
     if (gaps) $("gaps").focus();
     return;

@@ -23,7 +23,7 @@ const middle = (numbers, share) => {
 /** The value at the upper edge: all of the original, and nearly all of the first method's numbers. */
 function topOf(values, runs) {
   const first = runs[0] ? Math.min(middle(runs[0].value, 0.98), 2.5 * (largest(values) || Infinity)) : 0;
-  return 1.15 * Math.max(largest(values), first, 1);
+  return 1.15 * Math.max(largest(values), first, 4);
 }
 
 /** Bands as outlines, with gaps where no interval was stated; an interval that stands alone is a bar. */

@@ -12,6 +12,7 @@ export class Live {
     $("step").addEventListener("click", () => { this.pause(); this.step(); });
     $("restart").addEventListener("click", () => this.restart());
     $("speed").addEventListener("input", () => { if (this.playing !== null) { this.pause(); this.play(); } });
+    addEventListener("pagehide", () => this.stop());
     $("typing").addEventListener("submit", (event) => { event.preventDefault(); this.type(); });
     for (const id of ["horizon", "live-method"]) $(id).addEventListener("change", () => this.restart());
   }

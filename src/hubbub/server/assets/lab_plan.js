@@ -41,12 +41,21 @@ async function plan() {
 
 function answer(wished) {
   const cell = (text, kind = "td", name = "right") => Object.assign(document.createElement(kind), { textContent: text, className: name });
-  $("rows").replaceChildren(...found.rows.map((row) => {
-    const line = document.createElement("tr");
-    line.append(cell(row.method, "th", ""), cell(row.word), cell(row.epsilon.toLocaleString("en")), cell(per(row.error)), cell(`${per(row.lucky)} to ${per(row.unlucky)}`), cell(row.absolute_words));
+  const methods = [...new Set(found.rows.map((row) => row.method))], epsilons = [...new Set(found.rows.map((row) => row.epsilon))];
+  $("heads").replaceChildren(cell("protection", "th", ""), ...methods.map((name) => cell(name, "th")));
+  $("rows").replaceChildren(...epsilons.map((epsilon) => {
+    const line = document.createElement("tr"), rows = methods.map((name) => found.rows.find((row) => row.method === name && row.epsilon === epsilon));
+    const head = cell(rows[0].word, "th", "");
+    head.append(" ", Object.assign(document.createElement("small"), { textContent: epsilon.toLocaleString("en"), className: "faint" }));
+    line.append(head, ...rows.map((row) => {
+      const made = cell(per(row.error));
+      made.append(Object.assign(document.createElement("small"), { textContent: `± ${row.absolute_words}` }));
+      made.title = `${per(row.lucky)} in a lucky run, ${per(row.unlucky)} in an unlucky one`;
+      return made;
+    }));
     return line;
   }));
-  $("basis").textContent = `The mean of ${found.runs} simulated releases of each, on ${found.ticks.toLocaleString("en")} ticks of about ${Number(found.typical.toPrecision(2)).toLocaleString("en")}. “lucky to unlucky”: the best and the worst tenth.`;
+  $("basis").textContent = `The mean of ${found.runs} simulated releases of each, on ${found.ticks.toLocaleString("en")} ticks of about ${Number(found.typical.toPrecision(2)).toLocaleString("en")}. Bars: from a lucky run to an unlucky one.`;
   if (!found.needed) { $("answer").textContent = "Done."; return; }
   const reached = Object.entries(found.needed).filter(([, epsilon]) => epsilon !== null).sort((a, b) => a[1] - b[1]);
   if (!reached.length) { $("answer").textContent = `No method gets within ${per(wished)} here. Count more people a tick, publish fewer ticks, or promise less.`; return; }
@@ -63,7 +72,7 @@ async function draw() {
     return { x: rows.map((r) => r.epsilon), y: rows.map((r) => 100 * r.error), name: method, mode: "lines+markers", marker: { symbol: index, size: 8 }, line: { color: colourOf(index), dash: DASHES[index], width: 2 }, hovertemplate: `${method}: %{y:.3~g} %<extra></extra>`, error_y: { type: "data", symmetric: false, array: rows.map((r) => 100 * (r.unlucky - r.error)), arrayminus: rows.map((r) => 100 * (r.error - r.lucky)), thickness: 1 } };
   });
   const axis = { type: "log", gridcolor: rule, fixedrange: true, zeroline: false };
-  await Plotly.react($("plot"), traces, { height: 340, margin: { l: 62, r: 8, t: 10, b: 46 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: colour("--faint"), family: "system-ui, sans-serif", size: 12 }, dragmode: false, hovermode: "x", legend: { orientation: "h", y: 1.12, x: 0, bgcolor: "rgba(0,0,0,0)" }, hoverlabel: { bgcolor: colour("--card"), bordercolor: rule, font: { color: colour("--ink") } }, xaxis: { ...axis, title: { text: "epsilon: strong to weak protection" }, tickvals: found.rows.filter((r) => r.method === methods[0]).map((r) => r.epsilon) }, yaxis: { ...axis, title: { text: "off by, on average" }, tickvals: [0.1, 1, 10, 100, 1000, 10000], ticktext: ["0.1 %", "1 %", "10 %", "100 %", "1,000 %", "10,000 %"] } }, { displayModeBar: false, responsive: true });
+  await Plotly.react($("plot"), traces, { height: 340, margin: { l: 62, r: 8, t: 10, b: 46 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: colour("--faint"), family: "system-ui, sans-serif", size: 12 }, dragmode: false, hovermode: "x", legend: { orientation: "h", y: 1.12, x: 0, bgcolor: "rgba(0,0,0,0)" }, hoverlabel: { bgcolor: colour("--card"), bordercolor: rule, font: { color: colour("--ink") } }, xaxis: { ...axis, title: { text: "epsilon: strong to weak protection" }, tickvals: found.rows.filter((r) => r.method === methods[0]).map((r) => r.epsilon) }, yaxis: { ...axis, tickvals: [0.1, 1, 10, 100, 1000, 10000], ticktext: ["0.1 %", "1 %", "10 %", "100 %", "1,000 %", "10,000 %"] } }, { displayModeBar: false, responsive: true });
 }
 
 $("controls").addEventListener("submit", (event) => { event.preventDefault(); plan(); });
