@@ -28,7 +28,9 @@ export function refuse(error) {
 async function load(given) {
   refuse(null);
   let got;
+  $("busy").textContent = "working …";
   try { got = await ask("/lab/series", given); } catch (error) {
+    $("busy").textContent = "";
     const gaps = error.message.includes("has gaps");
     if (gaps) { $("about-series").textContent = "Not read yet."; own = given; $("own").hidden = false; $("sample").value = ""; $("gaps-label").hidden = false; }
     refuse(gaps ? { message: error.message, hint: "Say below what a gap means." } : error);
@@ -115,7 +117,8 @@ function changed(rest = 0) {
   history.replaceState(null, "", link(state));
   clearTimeout(waiting);
   $("buys").classList.add("old");
-  if (state.mode !== "whole") calm();
+  if (state.mode === "whole") $("busy").textContent = "working …";
+  else calm();
   waiting = setTimeout(() => (state.mode === "whole" ? run() : live.restart()), rest);
 }
 
@@ -141,8 +144,9 @@ async function run() {
   const mine = (working = new AbortController());
   refuse(null);
   if (!state.series) return;
-  const wanted = chosen(), old = results;
-  results = new Map();
+  const wanted = chosen();
+  // Until it is drawn anew a panel stays as it was, dimmed: nothing jumps while a hand is on the slider.
+  results = new Map(wanted.map((method) => [method, results.get(method) ? { ...results.get(method), old: true } : null]));
   document.querySelector(".figure").classList.add("busy-now");
   try {
     for (const method of wanted) {
@@ -157,7 +161,7 @@ async function run() {
     }
     if (!wanted.length) { await draw(); $("buys").textContent = "Choose a method."; }
   } catch (error) {
-    if (error.name !== "AbortError") { results = results.size ? results : old; refuse(error); }
+    if (error.name !== "AbortError") refuse(error);
   }
   if (working !== mine) return;
   $("busy").textContent = "";
@@ -165,10 +169,10 @@ async function run() {
 }
 
 async function draw() {
-  const runs = [...results.values()].map((result) => ({ ...result, index: names.indexOf(result.method), title: `usually within ± ${result.scores.usual_words}` }));
+  const runs = [...results.values()].filter(Boolean).map((result) => ({ ...result, index: names.indexOf(result.method), title: result.old ? "…" : `usually within ± ${result.scores.usual_words}` }));
   table(runs);
   const [first] = runs;
-  if (first) {
+  if (first && !first.old) {
     $("buys").textContent = `Numbers are usually within ± ${first.scores.usual_words} of the true ones, which are about ${number(typical(), 2)}.`;
     $("buys").title = `Two of three numbers, with ${first.method}, in this run`;
     $("buys").classList.remove("old");
@@ -185,6 +189,7 @@ function cell(text, kind = "td", name = "") {
 }
 
 function table(runs) {
+  const fresh = runs.every((run) => !run.old);
   const least = Math.min(...runs.map((run) => run.scores.relative));
   const rows = runs.map((run) => {
     const row = document.createElement("tr"), s = run.scores, head = cell("", "th");
@@ -194,7 +199,7 @@ function table(runs) {
     line.setAttribute("stroke", colourOf(run.index));
     line.setAttribute("stroke-dasharray", { solid: "none", dash: "7 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "11 4", longdashdot: "11 3 2 3" }[DASHES[run.index]]);
     head.append(run.method);
-    if (s.relative === least && runs.length > 1) { row.className = "best"; head.append(" (closest)"); }
+    if (fresh && s.relative === least && runs.length > 1) { row.className = "best"; head.append(" (closest)"); }
     row.append(head, cell(per(s.relative), "td", "right"), cell(number(s.absolute, 2), "td", "right"), cell(s.coverage === null ? "none stated" : `${per(s.coverage)}${s.stated < s.ticks ? ` of ${s.stated}` : ""}`, "td", "right"), cell(`${s.measured.toLocaleString("en")} of ${s.ticks.toLocaleString("en")}`, "td", "right"));
     return row;
   });
@@ -223,7 +228,7 @@ function save(text, name, type) {
 
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", async () => {
   const result = results.get($("export-method").value);
-  if (!result) return;
+  if (!result || result.old) return;
   const kind = button.dataset.export;
   if (kind === "csv") save(result.csv, `released-${result.method}.csv`, "text/csv");
   if (kind === "json") {
