@@ -118,13 +118,13 @@ def test_a_sample_a_unit_and_methods(page, lab):
     page.check('[name="unit"][value="session"]')
     assert page.locator("#ticks").input_value() == "10"
     settled(page)
-    assert text_of(page, "#rows").startswith("navigation")
+    assert text_of(page, "#rows").startswith("adaptive")
     page.uncheck('[name="method"][value="sample"]')
     settled(page, 2)
     page.click("#others summary")
     page.check('[name="method"][value="fast"]')
     settled(page, 3)
-    for name in ("navigation", "lpa", "fast"):
+    for name in ("adaptive", "lpa", "fast"):
         page.uncheck(f'[name="method"][value="{name}"]')
     until(page, "document.querySelector('#buys').textContent === 'Choose a method.'")
 

@@ -139,7 +139,8 @@ def _stop(stop: str) -> dict[str, Any]:
 
 def _fitting(unit: words.UnitWords) -> dict[str, Any]:
     """Which methods take this unit, and which of them are compared unless somebody chooses."""
-    guarantee = Promise.model_validate({"unit": unit.name, "ticks": unit.usual or None}).guarantee(100)
+    promise = {"unit": unit.name, "ticks": unit.usual or None, "epsilon": words.USUAL_STOP}
+    guarantee = Promise.model_validate(promise).guarantee(100)
     fits = []
     for name in words.METHODS:
         if name in METHODS:
@@ -148,5 +149,5 @@ def _fitting(unit: words.UnitWords) -> dict[str, Any]:
             except WrongUse:
                 continue
             fits.append(name)
-    usual = usual_method(guarantee)
-    return {"fits": fits, "chosen": list(dict.fromkeys([usual, "lpa", "sample"]))}
+    usual = usual_method(guarantee, keys=1)
+    return {"fits": fits, "chosen": list(dict.fromkeys([usual, "lpa", "adaptive", "sample"]))}
