@@ -8,7 +8,7 @@ from tests.support.site import Site
 
 from hubbub.server import ServerSettings, Serving, create_app
 
-PAGES = ("/", "/top", "/guarantee", "/about", "/key?name=sports", "/login")
+PAGES = ("/", "/top", "/ranges", "/guarantee", "/about", "/key?name=sports", "/login")
 
 
 def text_of(page, selector):

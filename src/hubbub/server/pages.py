@@ -71,6 +71,15 @@ class Pages:
         page.headers["Content-Security-Policy"] = policy(self._desk.settings, "; style-src 'self' 'unsafe-inline'")
         return page
 
+    def ranges(self, stream: Stream, facts: dict[str, Any]) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        rows, answer = [], facts.get("answer")
+        if answer is not None and "each" in answer:
+            rows = sorted(answer["each"], key=lambda row: -(row["value"] or 0))[: self._desk.settings.rows]
+        head = self._head(stream, channel, "ranges", DEFAULT_WINDOW)
+        has_window = self._desk.feed.companion(stream.name) is not None
+        return self._page("ranges.html", head | {"rows": rows, "has_window": has_window} | facts)
+
     def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
         facts = self._head(stream, channel, "guarantee", DEFAULT_WINDOW)

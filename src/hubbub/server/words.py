@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from hubbub.privacy import Event, Session, Unit, Window
+from hubbub.released import plus_minus
+from hubbub.server import clock
 from hubbub.server.ports import Fact
+from hubbub.server.quantity import Quantity
 
 _LABELS = {
     "lag_seconds": ("Lag", "seconds behind the clock"),
@@ -69,6 +73,42 @@ def fit_for_curator(status: Mapping[str, Fact]) -> dict[str, Fact]:
             if found:
                 kept[share] = float(f"{sum(found) / events:.2g}")
     return kept
+
+
+def range_words(begins: datetime | None, ends: datetime | None, first: int, last: int) -> str:
+    """When a range was, for people.
+
+    >>> noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    >>> range_words(noon, noon.replace(minute=30), 0, 179)
+    'from 12:00:00 to 12:30:00 UTC on 2026-01-31 (30 minutes)'
+    >>> range_words(None, None, 3, 7)
+    'from tick 3 to tick 7 (5 ticks)'
+    """
+    if begins is None or ends is None:
+        return f"from tick {first:,} to tick {last:,} ({clock.ticks(last - first + 1, None)})"
+    start, end = begins.astimezone(UTC), ends.astimezone(UTC)
+    length = clock.span(ends - begins)
+    if start.date() == end.date():
+        return f"from {start:%H:%M:%S} to {end:%H:%M:%S} UTC on {start:%Y-%m-%d} ({length})"
+    return f"from {start:%Y-%m-%d %H:%M:%S} to {end:%Y-%m-%d %H:%M:%S} UTC ({length})"
+
+
+def error_words(total: Quantity, missing: int, predicted: int) -> str:
+    """How wrong the total of a range may be, and what it lacks.
+
+    >>> error_words(Quantity(48213, 310, 47556, 48871), 1, 0)
+    'usually within ± 310; 95 of 100 times between 47,560 and 48,870. 1 tick was not measured and is not in the total.'
+    """
+    if not total.has_number:
+        return f"{total.words}."
+    usual = plus_minus(total.value, total.error).split(" ± ")[1]
+    said = f"usually within ± {usual}; {total.interval}."
+    if missing:
+        were, are = ("tick was", "is") if missing == 1 else ("ticks were", "are")
+        said += f" {missing:,} {were} not measured and {are} not in the total."
+    if predicted:
+        said += f" {predicted:,} tick{' was' if predicted == 1 else 's were'} not measured but predicted."
+    return said
 
 
 def curator_facts(status: Mapping[str, Fact]) -> list[tuple[str, str, str]]:

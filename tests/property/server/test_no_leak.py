@@ -1,7 +1,8 @@
 """No confidential value leaves: every route, error and log line, with planted values behind and in front of them.
 
 The planted counts are hidden by noise of scale 20 million, so that a released number equals a planted one by chance in
-fewer than one of a million runs of this file (25 numbers, each with a chance of at most 1 in 4e7).
+fewer than one of a million runs of this file (50 numbers in two streams, and totals of ranges
+of them, each with a chance of at most 1 in 4e7).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ KEYS = ("front", "news", "sports", "/a?b=<c>", "weather")
 
 READS = (
     "/", "/top", "/about", "/guarantee", "/curator", "/login", "/metrics", "/healthz", "/openapi.json", "/nothing",
-    "/assets/style.css", "/key", "/v1/streams", "/v1/streams/{s}/releases", "/v1/streams/{s}/range",
+    "/assets/style.css", "/key", "/ranges", "/v1/streams", "/v1/streams/{s}/releases", "/v1/streams/{s}/range",
     "/v1/streams/{s}/top", "/v1/streams/{s}/alerts", "/v1/streams/{s}/budget", "/v1/streams/{s}/status",
     "/v1/streams/{s}/truth", "/v1/streams/{s}/events",
 )  # fmt: skip
@@ -66,7 +67,7 @@ class Ear(logging.Handler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    made = Site(tmp_path_factory.mktemp("planted"), KEYS, epsilon=1e-6)
+    made = Site(tmp_path_factory.mktemp("planted"), KEYS, epsilon=1e-6, ranges=32)
     for _ in range(5):
         made.tick([int(PLANTED)] * len(KEYS))
     yield made
@@ -99,9 +100,12 @@ def everything(answer: httpx.Response) -> str:
     return answer.text + repr(sorted(answer.headers.items()))
 
 
-words = st.sampled_from(["site", "other", "0", "4", "-1", "x", "news", "/a?b=<c>", "9" * 25, "2026-01-01T00:00Z", ""])
+words = st.sampled_from(
+    ["site", "site.ranges", "other", "0", "4", "-1", "x", "news", "/a?b=<c>", "9" * 25, "2026-01-01T00:00Z", ""]
+)
 parameters = st.dictionaries(
-    st.sampled_from(["first", "last", "limit", "key", "format", "from", "to", "k", "name", "stream", "next"]), words
+    st.sampled_from(["first", "last", "limit", "key", "format", "from", "to", "k", "name", "stream", "next", "each"]),
+    words,
 )
 accepts = st.sampled_from(["*/*", "text/html", "text/csv", "application/vnd.apache.arrow.stream", "image/png", ";;,"])
 roles = st.sampled_from([None, "reader", "curator", "ingest"])

@@ -3,14 +3,21 @@
 import asyncio
 import csv
 import io
+import re
 import time
 
 import httpx
 import pytest
 from tests.support.site import Site
 
+from hubbub.confidential import Counts
+from hubbub.monitor.paired import RangePlan, open_curator
+from hubbub.privacy import Event, Guarantee
+from hubbub.release import Lpa
+from hubbub.released import Keys, Tick
 from hubbub.server import ServerSettings, Serving, create_app
 from hubbub.server.questions import MOST, Questions
+from hubbub.store import Store
 
 BASE = "/v1/streams/site"
 
@@ -200,3 +207,73 @@ def test_a_flood_of_questions_writes_little(tmp_path):
     assert sum(writes) <= MOST + 1
     assert site.store.recent_queries("site")[-1] == 5000
     site.close()
+
+
+def test_the_page_tells_the_total_in_words_without_a_script(reader, paired):
+    page = reader.get("/ranges", params={"from": 20, "to": 49, "key": "news"}).text
+    answer = reader.get(f"{BASE}/range?from=20&to=49&key=news").json()
+    assert answer["sum"]["text"] in page
+    assert f"counted in news {answer['words']}" in re.sub(r"<[^>]+>", "", page)
+    assert answer["error_words"].startswith("usually within ± ")
+    assert answer["error_words"] in page
+    assert 'href="/v1/streams/site/range?from=20&amp;to=49&amp;key=news&amp;format=csv"' in page
+    assert "The present tree" in page
+    assert paired.at(20).start.strftime("%H:%M:%S") in page
+
+
+def test_the_page_shows_something_before_anyone_asks(tmp_path):
+    site = Site(tmp_path, ranges=48).run(40)
+    with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0))) as serving:
+        page = httpx.get(f"{serving.address}/ranges").text
+        assert re.search(r'id="sum"><span class="number measured"[^>]*>[\d,]+ ± [\d,]+', page)
+        assert "Nothing has been asked yet" in page
+        assert len(re.findall(r"<tr data-key=", page)) == 17
+        assert httpx.get(f"{serving.address}/ranges?last=90").status_code == 200
+        assert httpx.get(f"{serving.address}/ranges?key=nobody").status_code == 404
+        refused = httpx.get(f"{serving.address}/ranges?from=9&to=3").text
+        assert "must not lie after" in refused
+        assert "no total" in refused
+        httpx.get(f"{serving.address}/ranges?from=3&to=9")
+    assert site.store.recent_queries("site") == [7], "the page's own example is no question"
+    with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0))) as serving:
+        page = httpx.get(f"{serving.address}/ranges").text
+        assert "The one range that was asked for was 70 seconds long" in page
+    site.close()
+
+
+def test_the_page_of_a_stream_without_ranges_and_of_an_empty_one(tmp_path):
+    for name, ticks, ranges in (("plain", 5, None), ("empty", 0, 32), ("bare", 0, None)):
+        (tmp_path / name).mkdir()
+        site = Site(tmp_path / name, ranges=ranges).run(ticks)
+        with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0))) as serving:
+            page = httpx.get(f"{serving.address}/ranges").text
+        assert ("adds up its ticks one by one" in page) == (name == "plain")
+        assert ("Nothing has been released yet" in page) == (ticks == 0)
+        site.close()
+
+
+def test_ticks_without_a_clock_and_ticks_that_are_missing(tmp_path):
+    site = Site(tmp_path, ("a", "b"), ranges=32, clock=False).run(4)
+    site._curator._live.predict(site.at(4))
+    site._curator._ranges.predict(site.at(4))
+    site.run(3)
+    with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0))) as serving:
+        page = httpx.get(f"{serving.address}/ranges?from=2&to=7").text
+        assert "from tick 2 to tick 7 (6 ticks)" in page
+        assert "1 tick was not measured and is not in the total." in page
+        got = httpx.get(f"{serving.address}{BASE}/range?from=2&to=7").json()
+        assert (got["begins"], got["ends"], got["ticks"], got["missing"]) == (None, None, 5, 1)
+    site.close()
+
+
+@pytest.mark.parametrize("method", ["none", "rtp", "two-level"])
+def test_every_kind_of_tree_has_a_picture(tmp_path, method):
+    with Store.open(tmp_path / "x.db") as store:
+        keys, guarantee = Keys(["a"]), Guarantee.pure(Event(), 1)
+        with open_curator(store, "x", keys, guarantee, Lpa, RangePlan(256, method=method)) as curator:
+            for tick in range(5):
+                curator.release(Counts.of(keys, Tick(tick), [3]))
+        with Serving(create_app(store, settings=ServerSettings(public=True, port=0))) as serving:
+            page = httpx.get(f"{serving.address}/ranges").text
+    assert ("each tick has noise of its own" in page) == (method == "none")
+    assert '<svg class="tree"' in page

@@ -98,7 +98,7 @@ async function add(from, to) {
   number.textContent = got.sum.text;
   const words = document.createElement("span");
   words.className = "faint";
-  words.textContent = ` in ${got.ticks} ticks${got.predicted ? `, ${got.predicted} of them predicted` : ""}. ${got.sum.interval}.`;
+  words.textContent = ` in ${got.ticks} ticks, ${got.error_words}`;
   place.append(number, words);
   const address = new URL(location);
   address.searchParams.set("from", from);

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
+from hubbub.server import range_page
 from hubbub.server.access import COOKIE, may, role_of, same_site
 from hubbub.server.assets import Assets
 from hubbub.server.desk import Desk, TheDesk
@@ -93,6 +94,51 @@ async def key(
         except RequestRefused as refusal:
             wrong = f"{refusal.message} {refusal.hint}"
     return _pages(request).key(shown, name, _window(desk, shown, last), answer, wrong)
+
+
+@router.get("/ranges")
+async def ranges(
+    request: Request,
+    desk: TheDesk,
+    stream: StreamName = None,
+    key: Annotated[str | None, Query(max_length=2000)] = None,
+    last: TicksBack = 0,
+    start: Annotated[str | None, Query(alias="from", max_length=40)] = None,
+    end: Annotated[str | None, Query(alias="to", max_length=40)] = None,
+) -> Response:
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    if shown is None:
+        return _pages(request).nothing()
+    chosen = key or None  # a form sends an empty one for all keys
+    if chosen is not None:
+        position_of(shown.keys, chosen)
+    if not desk.feed.channel(shown.name).history:
+        return _pages(request).ranges(shown, {"key": chosen, "curve": None})
+    curve = await range_page.curve(desk, shown, chosen, last)
+    was_asked = bool(start and end)
+    first, newest = curve["first_tick"], curve["newest"]
+    # Without a question the last quarter of the curve is added up, to show what the page does; nobody asked for it.
+    usual = (str(newest - (newest - first) // 4), str(newest))
+    wanted = (start, end) if start and end else usual
+    answer, wrong = None, ""
+    try:
+        keys = None if chosen is None else [chosen]
+        answer = await sum_between(desk, shown.name, *wanted, keys, each=chosen is None, record=was_asked)
+    except RequestRefused as refusal:
+        wrong = f"{refusal.message} {refusal.hint}"
+    facts = {
+        "key": chosen,
+        "curve": curve,
+        "answer": answer,
+        "wrong": wrong,
+        "wanted": wanted,
+        "picked": range_page.picked(curve, answer),
+        "tree": await range_page.tree(desk, shown),
+        "asked": await range_page.asked(desk, shown),
+    }
+    return _pages(request).ranges(shown, facts)
 
 
 @router.get("/guarantee")

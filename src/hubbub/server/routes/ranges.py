@@ -19,6 +19,7 @@ from hubbub.server.routes.describe import refusals
 from hubbub.server.routes.inputs import positions_of, tick_at
 from hubbub.server.routes.read import KeyNames, reader
 from hubbub.server.sums import Sum
+from hubbub.server.words import error_words, range_words
 
 MOST_SUMMED = 20_000
 """The longest range that is added up tick by tick: about a second's work."""
@@ -84,7 +85,19 @@ async def sum_between(
     if record:
         desk.questions.note(stream, last - first + 1)
     quantities: list[Quantity] | None = answer.pop("each")
-    facts = {"stream": stream, "from": first, **_times(newest, first, answer["to"]), "keys": key or None, **answer}
+    total: Quantity = answer.pop("total")
+    begins, ends = _times(newest, first, answer["to"])
+    facts = {
+        "stream": stream,
+        "from": first,
+        "begins": None if begins is None else begins.isoformat(),
+        "ends": None if ends is None else ends.isoformat(),
+        "words": range_words(begins, ends, first, answer["to"]),
+        "error_words": error_words(total, answer["missing"], answer["predicted"]),
+        "keys": key or None,
+        **answer,
+        "sum": total.to_dict(),
+    }
     if quantities is not None:
         names = known.keys.names if positions is None else [known.keys.names[i] for i in positions]
         facts["each"] = [{"key": name, **one.to_dict()} for name, one in zip(names, quantities, strict=True)]
@@ -104,7 +117,7 @@ def _from_pair(
         "ticks": last - first + 1 - found.missing,
         "predicted": 0,
         "missing": found.missing,
-        "sum": _quantity(found).to_dict(),
+        "total": _quantity(found),
         "source": "ranges",
         "strategy": window.describe()["title"],
         "weight": round(found.weight, 4),
@@ -132,7 +145,7 @@ async def _from_measurements(
             "ticks": adding.ticks,
             "predicted": adding.predicted,
             "missing": last - first + 1 - adding.ticks,
-            "sum": adding.quantity.to_dict(),
+            "total": adding.quantity,
             "source": "measurements",
             "strategy": None,
             "weight": None,
@@ -148,13 +161,9 @@ def _quantity(found: PairAnswer) -> Quantity:
     return Quantity(max(found.value, 0.0), found.standard_error, found.lower, found.upper)
 
 
-def _times(newest: Tick, first: int, last: int) -> dict[str, str | None]:
+def _times(newest: Tick, first: int, last: int) -> tuple[datetime | None, datetime | None]:
     """When the range begins and ends, if ticks have a clock time."""
     if newest.start is None or newest.length is None:
-        return {"begins": None, "ends": None}
+        return None, None
     start, length = newest.start, newest.length
-
-    def at(tick: int) -> datetime:
-        return start + (tick - newest.index) * length
-
-    return {"begins": at(first).isoformat(), "ends": at(last + 1).isoformat()}
+    return start + (first - newest.index) * length, start + (last + 1 - newest.index) * length
