@@ -51,13 +51,13 @@ def fast(
 
 
 def outbreaks(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json: Json = False) -> None:
-    """Outbreak detection on private counts (Fan 2014, chapter 4): EARS C1 to C3, raw against private."""
-    from hubbub.lab.reproduce_series import outbreak_tables, write_rows
+    """Outbreaks in private counts (Fan 2014, chapter 4): EARS C1 to C3 and pooled days, raw against private."""
+    from hubbub.lab.outbreak_tables import STEPS, outbreak_tables, write_outbreaks
 
     output = Output(as_json)
-    with output.progress("outbreaks", 12) as bar:
+    with output.progress("outbreaks", STEPS) as bar:
         found = outbreak_tables(quick, seed, lambda: bar.advance(bar.task_ids[0]))
-    _say(output, "outbreaks", found, [] if out is None else [write_rows(out, "outbreaks.csv", found.rows)], seed, quick)
+    _say(output, "outbreaks", found, [] if out is None else write_outbreaks(out, found.rows, seed), seed, quick)
 
 
 def events(quick: Quick = False, out: Out = None, seed: Seed = 2017, as_json: Json = False) -> None:

@@ -8,16 +8,16 @@ the detectors.
 from __future__ import annotations
 
 import lzma
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.detect import EarsSettings, ears_statistics
+from hubbub.detect import EarsSettings, PooledSettings, ears_statistics, pooled_statistics
 from hubbub.detect.ears import KINDS as KINDS
 from hubbub.lab.data import find
 from hubbub.noise import simulation
@@ -28,6 +28,8 @@ from hubbub.released import Keys, Tick
 Array = NDArray[np.float64]
 
 SIGNALS = (1, 2, 3, 4)
+CHECKED = (5, 6, 7, 8)
+"""Signals that were not looked at while the pooled detector was made; 5 and 6 rise with a season of their own."""
 EPSILONS = ("0.1", "1")
 BOUND = 2
 """A person counts at most twice (`hubbub risk`: 99.97 % of people do in ten years)."""
@@ -39,6 +41,8 @@ VARIANTS: dict[str, dict[str, bool]] = {
     "knows noise": {"knows_noise": True, "knows_weekdays": False},
     "knows noise and weekdays": {"knows_noise": True, "knows_weekdays": True},
 }
+POOLED = "knows noise and weekdays"
+"""The pooled detector knows both, or it would not be worth having."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,11 +73,42 @@ def private_counts(counts: NDArray[np.int64], epsilon: str, seed: int) -> tuple[
     return np.stack(measured).astype(np.float64), releases[0].noise_variance or 0.0
 
 
-def sensitivity(statistic: Array, outbreak: NDArray[np.bool_], specificity: float) -> dict[str, float]:
-    """At the threshold that gives this specificity: the share of outbreak days, and of outbreaks, that alarm."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A detector at one specificity: outbreak days that alarmed and all outbreak days, of each simulation; and more."""
+
+    hits: Array
+    days: Array
+    outbreak: float
+    specificity: float
+    threshold: float
+
+    @property
+    def day(self) -> float:
+        """The share of outbreak days that alarm."""
+        return float(self.hits.sum() / max(self.days.sum(), 1.0))
+
+    @property
+    def day_error(self) -> float:
+        """Its standard error: simulations are independent, days of one outbreak are not."""
+        return float(np.sqrt(((self.hits - self.day * self.days) ** 2).sum()) / max(self.days.sum(), 1.0))
+
+    def above(self, other: Judged) -> tuple[float, float]:
+        """How much higher this share is than another's on the same simulations, and the standard error of that."""
+        apart = (self.hits - self.day * self.days) - (other.hits - other.day * other.days)
+        return self.day - other.day, float(np.sqrt((apart**2).sum()) / max(self.days.sum(), 1.0))
+
+
+def judge(statistic: Array, outbreak: NDArray[np.bool_], specificity: float) -> Judged:
+    """At the threshold that gives this specificity: which outbreak days, and outbreaks, alarm."""
     statistic, outbreak = statistic[WARM_UP:], outbreak[WARM_UP:]
-    threshold = float(np.quantile(statistic[~outbreak], specificity))
-    alarm = statistic > threshold
+    threshold = float(np.nanquantile(statistic[~outbreak], specificity))
+    return judge_at(statistic, outbreak, threshold)
+
+
+def judge_at(statistic: Array, outbreak: NDArray[np.bool_], threshold: float) -> Judged:
+    """At a given threshold; a day without a statistic never alarms."""
+    alarm = np.nan_to_num(statistic, nan=-np.inf) > threshold
     # Days of one outbreak may be without a case: it is over after a week of such days.
     before = np.vstack([np.zeros((7, outbreak.shape[1]), dtype=bool), outbreak[:-1]])
     recent = np.lib.stride_tricks.sliding_window_view(before, 7, axis=0).any(axis=-1)
@@ -84,12 +119,33 @@ def sensitivity(statistic: Array, outbreak: NDArray[np.bool_], specificity: floa
         hit = np.unique(number[alarm[:, column] & outbreak[:, column], column])
         found += len(hit)
         total += int(begins[:, column].sum())
-    return {
-        "day": float(alarm[outbreak].mean()),
-        "outbreak": found / max(total, 1),
-        "specificity": float((~alarm[~outbreak]).mean()),
-        "threshold": threshold,
-    }
+    hits, days = (alarm & outbreak).sum(axis=0), outbreak.sum(axis=0)
+    quiet = float((~alarm[~outbreak]).mean())
+    return Judged(hits.astype(np.float64), days.astype(np.float64), found / max(total, 1), quiet, threshold)
+
+
+def sensitivity(statistic: Array, outbreak: NDArray[np.bool_], specificity: float) -> dict[str, float]:
+    """`judge` as plain numbers."""
+    found = judge(statistic, outbreak, specificity)
+    return {name: getattr(found, name) for name in ("day", "outbreak", "specificity", "threshold")}
+
+
+def statistics_of(kind: str, variant: str, values: Array, noise: float) -> Array:
+    """The statistic of every day, by the names of the tables."""
+    if kind == "pooled":
+        return pooled_statistics(values, PooledSettings(), noise).statistic
+    return ears_statistics(values, EarsSettings(kind, **VARIANTS[variant]), noise)
+
+
+def together(found: Sequence[Judged]) -> Judged:
+    """The mean over draws of noise on the same simulations."""
+    hits = np.mean([one.hits for one in found], axis=0)
+    means = (float(np.mean([getattr(one, name) for one in found])) for name in ("outbreak", "specificity", "threshold"))
+    return Judged(hits, found[0].days, *means)
+
+
+Results = dict[tuple[int, str, str, str], Judged]
+"""By signal, source of counts (raw, or an epsilon), statistic and variant."""
 
 
 def run_outbreaks(
@@ -98,39 +154,46 @@ def run_outbreaks(
     simulations: int = 100,
     signals: Sequence[int] = SIGNALS,
     epsilons: Sequence[str] = EPSILONS,
+    variants: Sequence[str] = tuple(VARIANTS),
     specificity: float = SPECIFICITY,
     seed: int = 2014,
     done: Callable[[], Any] = lambda: None,
-) -> list[dict[str, Any]]:
-    """One row a signal, statistic, variant and source of counts (raw, or private at an epsilon)."""
-    rows = []
+) -> Results:
+    """Every signal, source of counts and detector at one specificity; `done` is called once a source."""
+    detectors = [(kind, variant) for kind in KINDS for variant in variants] + [("pooled", POOLED)]
+    results: Results = {}
     for signal in signals:
         data = syndrome(signal, simulations)
-        sources: list[tuple[str, list[tuple[Array, float]]]] = [("raw", [(data.counts.astype(np.float64), 0.0)])]
-        for epsilon in epsilons:
-            sources.append((epsilon, [private_counts(data.counts, epsilon, seed + run) for run in range(runs)]))
-        for source, counted in sources:
-            for kind in KINDS:
-                for variant, knows in VARIANTS.items():
-                    settings = EarsSettings(kind, **knows)
-                    found = [
-                        sensitivity(ears_statistics(values, settings, noise), data.outbreak, specificity)
-                        for values, noise in counted
-                    ]
-                    rows.append(_row(signal, source, kind, variant, found))
+        for source in ("raw", *epsilons):
+            if source == "raw":
+                counted = [(data.counts.astype(np.float64), 0.0)]
+            else:
+                counted = [private_counts(data.counts, source, seed + run) for run in range(runs)]
+            for kind, variant in detectors:
+                found = [
+                    judge(statistics_of(kind, variant, values, noise), data.outbreak, specificity)
+                    for values, noise in counted
+                ]
+                results[signal, source, kind, variant] = together(found)
             done()
-    return rows
+    return results
 
 
-def _row(signal: int, source: str, kind: str, variant: str, found: list[dict[str, float]]) -> dict[str, Any]:
-    row: dict[str, Any] = {"signal": signal, "counts": source, "statistic": kind, "variant": variant}
-    for name in ("day", "outbreak", "specificity", "threshold"):
-        values = np.array([one[name] for one in found])
-        row[name] = float(values.mean())
-        row[f"{name}_error"] = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
-    return row
+def as_rows(results: Results) -> list[dict[str, Any]]:
+    """One row a detector, signal and source of counts."""
+    return [
+        {
+            "signal": signal,
+            "counts": source,
+            "statistic": kind,
+            "variant": variant,
+            **{name: getattr(found, name) for name in ("day", "day_error", "outbreak", "specificity", "threshold")},
+        }
+        for (signal, source, kind, variant), found in results.items()
+    ]
 
 
+@cache
 def _table(name: str) -> NDArray[np.int64]:
     with lzma.open(find(f"syndromic_sim16/{name}"), "rt") as file:
         return np.loadtxt(file, delimiter=",", skiprows=1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The tables that `hubbub reproduce fast` and `hubbub reproduce outbreaks` print."""
+"""The tables and plots of `hubbub reproduce fast`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import InvalidInput
-from hubbub.lab import fast12, outbreaks
+from hubbub.lab import fast12
 from hubbub.lab.fast_claims import claims
 from hubbub.lab.fast_parameters import FIGURES, Point, filter_points, parameter_points, run_points
 from hubbub.lab.public_series import load
@@ -82,31 +82,6 @@ def fast_tables(quick: bool, seed: int, total: Callable[[int], Any], done: Calla
 
 def _x(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
-
-
-def outbreak_tables(quick: bool, seed: int, done: Callable[[], Any]) -> Found:
-    """Sensitivity a day and an outbreak at equal specificity."""
-    runs = 1 if quick else 5
-    rows = outbreaks.run_outbreaks(runs, simulations=100, seed=seed, done=done)
-    sources = ["raw", *reversed(outbreaks.EPSILONS)]
-    columns = ["signal, statistic", *(f"{s} · {v}" for s in sources for v in outbreaks.VARIANTS)]
-    tables = []
-    for name, words in (("day", "outbreak days that alarm"), ("outbreak", "outbreaks with an alarm")):
-        cells: list[list[str]] = []
-        for signal in outbreaks.SIGNALS:
-            for kind in outbreaks.KINDS:
-                picked = {
-                    (r["counts"], r["variant"]): r for r in rows if r["signal"] == signal and r["statistic"] == kind
-                }
-                row = [f"{100 * picked[s, v][name]:.1f} %" for s in sources for v in outbreaks.VARIANTS]
-                cells.append([f"{signal}, {kind}", *row])
-        title = f"Share of {words}, at specificity {outbreaks.SPECIFICITY:g} for all (Figures 4.4 and 4.5)"
-        tables.append(Table(title, columns, cells))
-    words = (
-        f"Counts are raw, or private at the epsilon given with a person counting at most {outbreaks.BOUND} times; "
-        f"{runs} draw{'s' if runs > 1 else ''} of noise on 100 simulations of each signal, 340 days."
-    )
-    return Found(rows, tables, words)
 
 
 def write_rows(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:

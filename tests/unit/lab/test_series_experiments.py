@@ -101,9 +101,19 @@ def test_sensitivity_at_a_given_specificity():
 
 @needs_data
 def test_outbreaks_row_by_row():
-    rows = outbreaks.run_outbreaks(1, simulations=4, signals=[4], epsilons=["1"])
-    assert len(rows) == 2 * 3 * 3
+    results = outbreaks.run_outbreaks(1, simulations=4, signals=[4], epsilons=["1"])
+    rows = outbreaks.as_rows(results)
+    assert len(rows) == 2 * (3 * 3 + 1)
     assert all(0 <= row["day"] <= 1 and 0.9 < row["specificity"] < 1 for row in rows)
+
+
+def test_two_detectors_are_compared_simulation_by_simulation():
+    one = outbreaks.Judged(np.array([3.0, 1.0]), np.array([4.0, 4.0]), 1.0, 0.95, 3.0)
+    two = outbreaks.Judged(np.array([2.0, 0.0]), np.array([4.0, 4.0]), 1.0, 0.95, 3.0)
+    assert (one.day, two.day) == (0.5, 0.25)
+    assert one.above(two) == (0.25, 0.0)  # both gain the same from a simulation: no doubt about the difference
+    assert one.day_error == pytest.approx(np.sqrt(2) / 8)
+    assert outbreaks.together([one, two]).day == pytest.approx(0.375)
 
 
 def test_rows_are_written(tmp_path):
@@ -121,13 +131,14 @@ def test_rows_are_written(tmp_path):
 
 @needs_data
 def test_the_commands_answer(monkeypatch, capsys, tmp_path):
-    original = outbreaks.run_outbreaks
-    monkeypatch.setattr(
-        "hubbub.lab.outbreaks.run_outbreaks", lambda _, **more: original(1, **{**more, "simulations": 3})
-    )
+    monkeypatch.setattr("hubbub.lab.outbreak_tables.SIMULATIONS", 3)
+    monkeypatch.setattr("hubbub.lab.outbreak_release.PRIVACY", ("1",))
+    monkeypatch.setattr("hubbub.lab.outbreak_tables.CHECKED", (8,))
     assert main(["reproduce", "outbreaks", "--quick", "--json", "--out", str(tmp_path)]) == 0
     assert json.loads(capsys.readouterr().out)["experiment"] == "outbreaks"
-    assert (tmp_path / "outbreaks.csv").exists()
+    for name in ("outbreaks.csv", "outbreaks_4.2.html", "outbreaks_4.3.html"):
+        assert (tmp_path / name).exists()
+    monkeypatch.setattr("hubbub.lab.reproduce_series.ALL_SERIES", ("short",))
     monkeypatch.setattr("hubbub.lab.reproduce_series.load", lambda _: SHORT)
     monkeypatch.setattr("hubbub.lab.reproduce_series.parameter_points", lambda: parameter_points(40))
     monkeypatch.setattr("hubbub.lab.reproduce_series.run_points", lambda points, _, **more: RUN(points, 1, **more))
