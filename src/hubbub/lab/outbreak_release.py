@@ -10,7 +10,18 @@ from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
 from hubbub.lab.fast12 import mean_and_error, relative_error, spearman
-from hubbub.lab.outbreaks import BOUND, KINDS, WARM_UP, Judged, judge_at, private_counts, statistics_of, syndrome
+from hubbub.lab.outbreaks import (
+    BOUND,
+    KINDS,
+    SPECIFICITY,
+    WARM_UP,
+    Judged,
+    judge,
+    judge_at,
+    private_counts,
+    statistics_of,
+    syndrome,
+)
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, User
 from hubbub.release import make_releaser
@@ -90,9 +101,12 @@ def at_own_thresholds(
         filtered = np.array([r.values for r in release_counts(data.counts, LINES[2], "1", seed)])
         for source, values in (("raw", data.counts.astype(float)), ("measured", measured), ("filtered", filtered)):
             for kind in KINDS:
-                statistic = statistics_of(kind, "plain", values, 0.0)[WARM_UP:]
-                found: Judged = judge_at(statistic, data.outbreak[WARM_UP:], THRESHOLDS[kind])
+                statistic = statistics_of(kind, "plain", values, 0.0)
+                found: Judged = judge_at(statistic[WARM_UP:], data.outbreak[WARM_UP:], THRESHOLDS[kind])
+                equal = judge(statistic, data.outbreak, SPECIFICITY)
                 facts = {"figure": "4.4, 4.5", "signal": signal, "counts": source, "statistic": kind}
-                rows.append({**facts, "day": found.day, "specificity": found.specificity})
+                rows.append(
+                    {**facts, "day": found.day, "specificity": found.specificity, "day_at_equal_specificity": equal.day}
+                )
         done()
     return rows

@@ -17,6 +17,9 @@ def test_a_plan_as_json(capsys):
     assert [e["method"] for e in plan["expectations"]] == ["adaptive", "fast", "lpa", "sample"]
     assert all(e["lucky"] <= e["error"] <= e["unlucky"] for e in plan["expectations"])
     assert plan["epsilon_for_error"] is None
+    assert plan["zeros"] == 1.0
+    assert plan["usual"] == ["adaptive"]
+    assert all(0 <= e["coverage"] <= 1 for e in plan["expectations"])
 
 
 def test_a_wished_error_and_a_plot(capsys, tmp_path):
@@ -54,7 +57,19 @@ def test_wrong_use(arguments, capsys):
 @pytest.mark.parametrize("unit", ["event", "session", "window"])
 def test_other_units(unit, capsys):
     assert main(["plan", "--unit", unit, "--max-ticks", "3", "--ticks", "10", "--epsilon", "1", "--runs", "1"]) == 0
-    assert "adaptive" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "adaptive" in said
+    assert "only zeros" in said
+    assert "95 % intervals held" in said.replace("\n", " ")
+
+
+@pytest.mark.parametrize("unit", [["event"], ["session", "--max-ticks", "3"], ["window", "--max-ticks", "4"], ["user"]])
+def test_the_epsilon_for_an_error_for_every_unit(unit, capsys):
+    arguments = ["plan", "--unit", *unit, "--ticks", "12", "--error", "0.3", "--runs", "1", "--json"]
+    assert main(arguments) == 0
+    needed = json.loads(capsys.readouterr().out)["epsilon_for_error"]
+    assert needed["lpa"] is not None
+    assert 0.01 <= needed["lpa"] <= 3
 
 
 def test_more_budget_means_less_error():

@@ -17,6 +17,22 @@ def test_the_rate_of_the_manual(capsys: pytest.CaptureFixture[str]) -> None:
     assert "at most 2 times" in printed
 
 
+def test_bias_beside_the_noise_it_saves(capsys: pytest.CaptureFixture[str]) -> None:
+    """The thesis' example: 42.8 visits a hundred people and year, 3.2 % of them with the diagnosis, ten years."""
+    words = ["risk", "--rate", "0.013696", "--periods", "10", "--ticks", "3650", "--level", "90"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "99.97" in printed
+    assert "lowers a count by 0.193 on average (bias)" in printed
+    assert "±2.83 instead of ±5,161.88" in printed
+    assert main([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["bias"] == pytest.approx(-0.193, abs=1e-3)
+    for wrong in (["--level", "0"], ["--level", "5", "--epsilon", "-1"]):
+        assert main([*words, *wrong]) == 2
+        capsys.readouterr()
+
+
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["risk", "--rate", "0.0137", "--periods", "10", "--ticks", "3650", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

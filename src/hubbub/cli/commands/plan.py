@@ -54,6 +54,8 @@ def command(
     from hubbub.exact import positive, whole
     from hubbub.lab import planning
     from hubbub.lab.count_reading import read_series
+    from hubbub.privacy import Guarantee
+    from hubbub.release import usual_method
     from hubbub.released import Tick
 
     output = Output(as_json)
@@ -95,14 +97,27 @@ def command(
             present=present,
             done=lambda: bar.advance(bar.task_ids[0]),
         )
+    zeros = planning.error_of_zeros(counted[present])
     output.table(
         f"Average relative error on {source}, {len(counted):,} ticks, unit {unit}",
-        ["method", "epsilon", "error", "lucky to unlucky", "about ±"],
+        ["method", "epsilon", "error", "lucky to unlucky", "about ±", "95 % intervals held"],
         [
-            [e.method, f"{e.epsilon:g}", f"{e.error:.3g}", f"{e.lucky:.3g} to {e.unlucky:.3g}", f"{e.absolute:,.3g}"]
-            for e in found
+            *(
+                [
+                    e.method,
+                    f"{e.epsilon:g}",
+                    f"{e.error:.3g}",
+                    f"{e.lucky:.3g} to {e.unlucky:.3g}",
+                    f"{e.absolute:,.3g}",
+                    f"{100 * (e.coverage or 0):.0f} %",
+                ]
+                for e in found
+            ),
+            ["only zeros", "", f"{zeros:.3g}", "", f"{counted[present].mean():,.3g}", ""],
         ],
     )
+    usual = {usual_method(Guarantee.pure(protected, str(value)), 1) for value in epsilons}
+    output.text(f"If you name no method, a single series gets {' or '.join(sorted(usual))} here.")
     needed: dict[str, Any] = {}
     if error is not None:
         needed = {name: planning.epsilon_for(found, name, error) for name in chosen}
@@ -118,6 +133,8 @@ def command(
             "ticks": len(counted),
             "runs": runs,
             "series": source,
+            "zeros": zeros,
+            "usual": sorted(usual),
             "expectations": [e.to_dict() for e in found],
             "epsilon_for_error": needed or None,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,12 @@ def command(
         int | None,
         typer.Option(help="Ticks of the stream: the bound without any; default `--periods` or the sample's largest."),
     ] = None,
+    level: Annotated[
+        float | None, typer.Option(help="About how many are counted a tick: then bias and noise are shown in counts.")
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(help="The budget of a person, for the noise that --level is shown with.")
+    ] = 1.0,
     json: Json = False,
 ) -> None:
     """Find the smallest bound on contributions that nearly everybody keeps anyway.
@@ -38,6 +45,9 @@ def command(
     from hubbub.privacy.risk import risk_of_rate, risk_of_sample, share
 
     output = Output(json)
+    for name, number in (("level", level), ("epsilon", epsilon)):
+        if number is not None and not 0 < number < math.inf:
+            raise InvalidParameter(f"`--{name}` must be above 0 and finite; got {number}.", "hubbub risk --help")
     if sample is not None and rate is None and periods is None:
         risk = risk_of_sample(_read(sample), confidence, certainty=certainty, ticks=ticks)
     elif sample is None and rate is not None and periods is not None:
@@ -54,7 +64,16 @@ def command(
     columns = ["bound", *kept_columns, "dropped", "Laplace noise", "Gaussian noise"]
     output.table(f"people and contributions kept; noise against a bound of {risk.ticks:,}", columns, rows)
     output.text(risk.sentence)
-    output.document(risk.to_dict())
+    facts = risk.to_dict()
+    if level is not None:
+        chosen, scale = risk.chosen, math.sqrt(2) / epsilon
+        bias, noise, unbounded = -chosen.dropped * level, chosen.bound * scale, risk.ticks * scale
+        output.text(
+            f"At about {level:,.6g} a tick and epsilon = {epsilon:g}: enforcing the bound lowers a count by "
+            f"{-bias:,.3g} on average (bias), and Laplace noise is ±{noise:,.3g} instead of ±{unbounded:,.6g}."
+        )
+        facts |= {"bias": bias, "noise": noise, "noise_without_bound": unbounded}
+    output.document(facts)
 
 
 def _read(path: Path) -> list[int]:
