@@ -7,9 +7,10 @@ import sys
 
 import pytest
 from tests.support.contrast import CONTRAST
+from tests.support.site import Site
 
 from hubbub.lab.playground import Playground
-from hubbub.server import ServerSettings, Serving, create_lab_app
+from hubbub.server import ServerSettings, Serving, create_app, create_lab_app
 
 TABLE = "date,visits,sales\n" + "\n".join(f"2026-01-{day:02},{900 + 30 * day},{40 + day}" for day in range(1, 29))
 
@@ -117,14 +118,15 @@ def test_a_sample_a_unit_and_methods(page, lab):
     settled(page)
     page.check('[name="unit"][value="session"]')
     assert page.locator("#ticks").input_value() == "10"
-    settled(page)
-    assert text_of(page, "#rows").startswith("adaptive")
-    page.uncheck('[name="method"][value="sample"]')
     settled(page, 2)
+    assert text_of(page, "#rows").startswith("adaptive")
+    assert page.locator('[data-method="sample"]').is_hidden(), "for visits it is lpa by another name"
     page.click("#others summary")
     page.check('[name="method"][value="fast"]')
     settled(page, 3)
-    for name in ("adaptive", "lpa", "fast"):
+    page.uncheck('[name="method"][value="lpa"]')
+    settled(page, 2)
+    for name in ("adaptive", "fast"):
         page.uncheck(f'[name="method"][value="{name}"]')
     until(page, "document.querySelector('#buys').textContent === 'Choose a method.'")
 
@@ -206,6 +208,36 @@ def test_gaps_are_asked_about(page, lab):
         page.click("#step")
         until(page, f"document.querySelector('#last-released').textContent.startsWith('Tick {tick}')")
     assert page.locator("#refused").is_hidden()
+
+
+@pytest.mark.parametrize(
+    "counts", [[5], [0] * 30, [3] * 15 + [3_000_000] * 15, [2**52] * 4], ids=["one", "zeros", "a million times", "2^52"]
+)
+def test_odd_series_are_drawn_too(page, lab, counts):
+    page.goto(lab)
+    settled(page)
+    drop(page, "count\n" + "\n".join(map(str, counts)))
+    until(page, f"document.querySelector('#about-series').textContent.startsWith('{len(counts)} tick')")
+    settled(page)
+    assert page.locator("#refused").is_hidden()
+    assert "NaN" not in page.locator("main").inner_text()
+
+
+def test_the_menu_of_a_dashboard_fits_a_phone(chromium, tmp_path):
+    site = Site(tmp_path).run(3)
+    app = create_app(site.store, settings=ServerSettings(public=True, port=0), lab=Playground())
+    context = chromium.new_context(viewport={"width": 360, "height": 740})
+    page = context.new_page()
+    with Serving(app) as serving:
+        page.goto(serving.address)
+        page.click(".menu summary")
+        assert page.locator('.menu a[href="/lab"]').bounding_box()["x"] >= 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.click('.menu a[href="/lab"]')
+        settled(page)
+        assert page.locator(".menu summary").get_attribute("aria-current") == "page"
+    context.close()
+    site.close()
 
 
 def test_stepping_and_playing(page, lab):

@@ -1,6 +1,8 @@
 """The Lab's addresses: who may come in, what is refused, and that it is nowhere unless asked for."""
 
 import json
+import threading
+import time
 
 import httpx
 import pytest
@@ -112,6 +114,31 @@ def test_a_busy_lab_says_when_to_come_again(site):
         answer = httpx.post(f"{serving.address}/lab/run", json=RUN)
     assert answer.status_code == 429
     assert answer.headers["retry-after"] == "2"
+
+
+class Endless(Playground):
+    """A run that never ends by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.over = threading.Event()
+
+    def run(self, asked):  # noqa: ARG002
+        try:
+            while True:
+                yield {"done": 0, "of": 9}
+                time.sleep(0.01)
+        finally:
+            self.over.set()
+
+
+def test_a_tab_that_goes_away_stops_its_run():
+    lab = Endless()
+    with Serving(create_lab_app(lab, settings=ServerSettings(port=0))) as serving:
+        with httpx.stream("POST", f"{serving.address}/lab/run", json=RUN) as answer:
+            next(answer.iter_lines())
+            assert not lab.over.is_set()
+        assert lab.over.wait(20)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "::", "example.org"])

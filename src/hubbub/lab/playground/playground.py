@@ -149,5 +149,7 @@ def _fitting(unit: words.UnitWords) -> dict[str, Any]:
             except WrongUse:
                 continue
             fits.append(name)
-    usual = usual_method(guarantee, keys=1)
-    return {"fits": fits, "chosen": list(dict.fromkeys([usual, "lpa", "adaptive", "sample"]))}
+    if unit.name in ("event", "session"):
+        fits.remove("sample")  # without a horizon or a window it measures every tick: `lpa` by another name
+    usual = [usual_method(guarantee, keys=1), "lpa", "adaptive", "sample"]
+    return {"fits": fits, "chosen": [name for name in dict.fromkeys(usual) if name in fits]}

@@ -190,7 +190,8 @@ function cell(text, kind = "td", name = "") {
 
 function table(runs) {
   const fresh = runs.every((run) => !run.old);
-  const least = Math.min(...runs.map((run) => run.scores.relative));
+  // One run tells two methods apart only where they differ clearly.
+  const [least, next] = runs.map((run) => run.scores.relative).sort((a, b) => a - b), clear = least < 0.9 * next;
   const rows = runs.map((run) => {
     const row = document.createElement("tr"), s = run.scores, head = cell("", "th");
     head.scope = "row";
@@ -199,15 +200,15 @@ function table(runs) {
     line.setAttribute("stroke", colourOf(run.index));
     line.setAttribute("stroke-dasharray", { solid: "none", dash: "7 4", dot: "2 3", dashdot: "7 3 2 3", longdash: "11 4", longdashdot: "11 3 2 3" }[DASHES[run.index]]);
     head.append(run.method);
-    if (fresh && s.relative === least && runs.length > 1) { row.className = "best"; head.append(" (closest)"); }
-    row.append(head, cell(per(s.relative), "td", "right"), cell(number(s.absolute, 2), "td", "right"), cell(s.coverage === null ? "none stated" : `${per(s.coverage)}${s.stated < s.ticks ? ` of ${s.stated}` : ""}`, "td", "right"), cell(`${s.measured.toLocaleString("en")} of ${s.ticks.toLocaleString("en")}`, "td", "right"));
+    if (fresh && clear && s.relative === least) { row.className = "best"; head.append(" (closest)"); }
+    row.append(head, cell(`${number(100 * s.relative, 2)} %`, "td", "right"), cell(number(s.absolute, 2), "td", "right"), cell(s.coverage === null ? "none stated" : `${per(s.coverage)}${s.stated < s.ticks ? ` of ${s.stated}` : ""}`, "td", "right"), cell(`${s.measured.toLocaleString("en")} of ${s.ticks.toLocaleString("en")}`, "td", "right"));
     return row;
   });
   if (runs.length) {
     const row = document.createElement("tr"), zeros = runs[0].scores.zeros;
     const head = cell("all zeros", "th", "faint");
     head.scope = "row";
-    row.append(head, cell(per(zeros), "td", "right"), cell(number(typical(), 2), "td", "right"), cell("", "td"), cell("0", "td", "right"));
+    row.append(head, cell(`${number(100 * zeros, 2)} %`, "td", "right"), cell(number(typical(), 2), "td", "right"), cell("", "td"), cell("0", "td", "right"));
     rows.push(row);
     const worse = runs.filter((run) => run.scores.relative >= zeros).map((run) => run.method);
     $("zeros-words").textContent = worse.length ? `${worse.join(" and ")}: worse than publishing nothing but zeros. Protect less, or for fewer ticks.` : "Averages over all ticks of this one run.";
@@ -229,11 +230,11 @@ function save(text, name, type) {
 for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", async () => {
   const result = results.get($("export-method").value);
   if (!result || result.old) return;
-  const kind = button.dataset.export;
-  if (kind === "csv") save(result.csv, `released-${result.method}.csv`, "text/csv");
+  const kind = button.dataset.export, name = `${result.seed === null ? "released" : "simulated"}-${result.method}`;
+  if (kind === "csv") save(result.csv, `${name}.csv`, "text/csv");
   if (kind === "json") {
     const rows = result.value.map((value, tick) => ({ tick, value, standard_error: result.standard_error[tick], lower: result.lower[tick], upper: result.upper[tick], measurement: result.measurement[tick] }));
-    save(JSON.stringify({ key: result.key, method: result.method, guarantee: result.guarantee, seed: result.seed, releases: rows }, null, 1), `released-${result.method}.json`, "application/json");
+    save(JSON.stringify({ key: result.key, method: result.method, guarantee: result.guarantee, seed: result.seed, releases: rows }, null, 1), `${name}.json`, "application/json");
   }
   if (kind === "python") {
     try { save(await ask("/lab/script", { ...state.given, ...promise(), method: result.method, seed: state.seed }), `release-${result.method}.py`, "text/x-python"); } catch (error) { refuse(error); }

@@ -40,7 +40,8 @@ def test_what_can_be_chosen_is_in_words_and_json(lab):
     choices = json.loads(json.dumps(lab.choices()))
     assert [unit["name"] for unit in choices["units"]] == ["user", "window", "session", "event"]
     for unit in choices["units"]:
-        assert {"lpa", "sample"} < set(unit["chosen"]) <= set(unit["fits"]) <= set(choices["methods"])
+        assert {"lpa", "adaptive"} <= set(unit["chosen"]) <= set(unit["fits"]) <= set(choices["methods"])
+        assert ("sample" in unit["chosen"]) == (unit["name"] in ("user", "window"))
     assert all(choices["methods"].values())
     assert choices["stops"][0]["word"] == "very strong"
     assert choices["stops"][choices["usual_stop"]]["epsilon"] == words.USUAL_STOP
