@@ -46,7 +46,12 @@ def write_releases(path: Path, releases: Sequence[Release]) -> None:
 
 def releases_as_csv(releases: Sequence[Release]) -> str:
     """One row a tick and key, as `write_releases` writes it."""
-    text: str = _frame(releases).write_csv(float_precision=3)
+    import polars as pl
+
+    frame = _frame(releases)
+    if "start" in frame.columns:
+        frame = frame.with_columns(pl.col("start").dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    text: str = frame.write_csv(float_precision=3)
     return text
 
 

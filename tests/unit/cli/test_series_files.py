@@ -105,7 +105,31 @@ def test_dates_are_written_back(here, capsys):
     frame = pl.read_parquet("out.parquet")
     assert frame.columns == ["tick", "start", "key", "value", "standard_error", "lower", "upper", "measurement"]
     assert frame["start"][11].date() == DAYS[11]
-    assert "2026-01-12" in (here / "out.csv").read_text()
+    assert "\n11,2026-01-12T00:00:00Z,flu," in (here / "out.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        (["user"], "each person counts under at most one key a tick"),
+        (["user", "--max-ticks", "2"], "in at most 2 ticks, under at most one key in each"),
+        (["window", "--max-ticks", "3", "--max-items", "2"], "in at most 3 ticks, under at most 2 keys in each"),
+        (["event"], "each event counts once, under one key at most"),
+    ],
+)
+def test_what_the_guarantee_rests_on_is_said(capsys, unit, words):
+    file = written("csv", list(zip(DAYS, COUNTS, strict=True)))
+    code = main(["release", file, "--epsilon", "1", "--method", "lpa", "--unit", *unit])
+    said = capsys.readouterr()
+    assert code == 0
+    assert words in said.err.replace("\n", " ")
+    assert "all 12 ticks were measured" in said.out
+
+
+def test_an_event_has_one_key(capsys):
+    file = written("csv", list(zip(DAYS, COUNTS, strict=True)))
+    assert main(["release", file, "--epsilon", "1", "--unit", "event", "--max-items", "2"]) == 2
+    assert "one key" in capsys.readouterr().err
 
 
 def test_the_horizon(capsys):

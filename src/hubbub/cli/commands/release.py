@@ -11,9 +11,8 @@ from hubbub.cli.output import Json, Output
 from hubbub.errors import HorizonReached, InvalidInput, InvalidParameter
 
 _BOUND = (
-    "The counts are taken as they are. That each {noun} counts in at most {ticks} ticks must have been enforced "
-    "by whoever counted, and the list of keys must be public: this command can see to neither, and without them the "
-    "guarantee does not hold."
+    "The counts are taken as they are. That {bound} must have been enforced by whoever counted, and the list of keys "
+    "must be public: this command can see to neither, and without them the guarantee does not hold."
 )
 _SHOWN = 20
 
@@ -32,6 +31,9 @@ def command(
         int | None,
         typer.Option("--max-ticks", help="In how many ticks one unit counts at most (a window's width)."),
     ] = None,
+    max_items: Annotated[
+        int, typer.Option("--max-items", help="Under how many keys one unit counts at most in a tick.")
+    ] = 1,
     horizon: Annotated[
         int | None,
         typer.Option("--horizon", help="For a user: over how many ticks the budget must last; left out, this series."),
@@ -77,7 +79,7 @@ def command(
     site = None if model is None else NavigationModel.load(model)
     series = read_series(counts, keys=None if site is None else site.keys, gaps=gaps, dates=dates)
     keys = series.keys
-    protected = unit_of(unit, max_ticks, horizon or len(series))
+    protected = unit_of(unit, max_ticks, horizon or len(series), max_items)
     _check_horizon(unit, horizon, len(series))
     guarantee = Guarantee.pure(protected, epsilon)
     method = method or ("navigation" if site is not None else usual_method(guarantee, len(keys)))
@@ -92,11 +94,16 @@ def command(
         write_releases(out, releases)
     if plot is not None:
         _plot(plot, releases, method)
-    bound = _BOUND.format(noun=protected.noun, ticks=protected.max_ticks)
+    bound = _BOUND.format(bound=_bound(protected))
     output.note(bound)
     output.text(guarantee.sentence)
     measured = sum(not release.is_predicted for release in releases)
-    output.text(f"Method {method}: {measured:,} of {len(releases):,} ticks were measured, the others predicted.")
+    all_or_some = (
+        f"all {measured:,} ticks were measured"
+        if measured == len(releases)
+        else f"{measured:,} of {len(releases):,} ticks were measured, the others predicted"
+    )
+    output.text(f"Method {method}: {all_or_some}.")
     output.text("")
     _show(output, releases)
     for written in (out, plot):
@@ -116,6 +123,16 @@ def command(
             "written": None if out is None else str(out),
         }
     )
+
+
+def _bound(unit: Any) -> str:
+    """What the guarantee rests on, in words: how often one unit counts at most."""
+    keys = "one key" if unit.max_items == 1 else f"{unit.max_items:,} keys"
+    if unit.max_ticks == 1:
+        return f"each {unit.noun} counts once, under {keys} at most"
+    if unit.max_ticks == unit.horizon:
+        return f"each {unit.noun} counts under at most {keys} a tick"
+    return f"each {unit.noun} counts in at most {unit.max_ticks:,} ticks, under at most {keys} in each"
 
 
 def _check_horizon(unit: str, horizon: int | None, ticks: int) -> None:
