@@ -39,6 +39,9 @@ lateness = "1s"
 stay = false
 [method]
 name = "lpa"
+[ranges]
+window = 200
+method = "none"
 [store]
 url = "{folder}/site.db"
 [publish]
@@ -113,9 +116,17 @@ def test_kill_nine_in_mid_stream(settings, tmp_path):
         assert found.ok, found.faults
         releases = list(store.releases("site"))
         lost = found.lost
+        beside = store.verify("site.ranges")
+        assert beside.ok, beside.faults
+        again = {r.tick.index: r for r in store.releases("site.ranges")}
     assert [r.tick.index for r in releases] == list(range(len(releases))), "no tick twice, none left out"
     measured = [r for r in releases if not r.is_predicted]
     assert len(releases) - len(measured) == lost
+    assert len(again) >= len(releases) - KILLS, "a kill costs ranges at most the tick in hand"
+    for release in measured:
+        other = again.get(release.tick.index)
+        if other is not None and not other.is_predicted:
+            assert other.measurements.tolist() == release.measurements.tolist(), "both streams saw the same counts"
     counted = sum(int(r.measurements[0]) for r in measured)
     assert sum(int(r.measurements[1]) for r in measured) == 0
 
