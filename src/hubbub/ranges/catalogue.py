@@ -16,6 +16,9 @@ from hubbub.ranges.toeplitz import LARGEST, Toeplitz
 from hubbub.ranges.tree import Tree
 
 _SIDES = (4, 6, 8, 11, 16, 23, 32, 45, 64)
+_TRUSTS = (Fraction(7, 8), Fraction(15, 16))
+"""How far the top is believed against the sum of its children: up to 3 % better than believing it alone."""
+
 _TOEPLITZ = 64
 
 
@@ -47,10 +50,10 @@ def heights(window: int) -> range:
 
 def _candidates(window: int, pure: bool) -> list[Strategy]:
     fenwicks: list[Strategy] = [Fenwick(height) for height in heights(window)]
-    trusts = (Fraction(3, 4), Fraction(1))
-    two: list[Strategy] = [Tree((k,), trust=trust) for k in _SIDES for trust in trusts]
-    three: list[Strategy] = [Tree((j, k)) for j in _SIDES[1:] for k in _SIDES[1:] if j <= k <= 2 * j]
-    four: list[Strategy] = [Tree((k, k, k)) for k in (8, 11, 16, 23, 32)]
+    two: list[Strategy] = [Tree((k,), trust=trust) for k in _SIDES for trust in (Fraction(3, 4), *_TRUSTS)]
+    pairs = [(j, k) for j in _SIDES[1:] for k in _SIDES[1:] if j <= k <= 2 * j]
+    three: list[Strategy] = [Tree(pair, trust=trust) for pair in pairs for trust in _TRUSTS]
+    four: list[Strategy] = [Tree((k, k, k), trust=trust) for k in (8, 11, 16, 23, 32) for trust in _TRUSTS]
     subtracting: list[Strategy] = [Tree((k,) * depth, subtracts=True) for k in (5, 9, 13, 17) for depth in (2, 3)]
     toeplitz: list[Strategy] = []
     size = _TOEPLITZ

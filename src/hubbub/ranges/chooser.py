@@ -14,7 +14,7 @@ from hubbub.ranges.catalogue import catalogue, heights
 from hubbub.ranges.fenwick import Fenwick
 from hubbub.ranges.history import QueryHistory
 from hubbub.ranges.strategy import Strategy, best_shares
-from hubbub.ranges.toeplitz import SMALLEST, Toeplitz
+from hubbub.ranges.toeplitz import LONGEST, SMALLEST, Toeplitz
 from hubbub.ranges.tree import Tree
 
 METHODS = (
@@ -136,7 +136,7 @@ def make_chooser(method: str, window: int, calibration: Calibration, forecast: s
     if method == "toeplitz":
         if window < SMALLEST:
             raise InvalidParameter(f"A Toeplitz segment has at least {SMALLEST} ticks; the window has {window}.")
-        return Always(Toeplitz(1 << (window.bit_length() - 1)))
+        return Always(Toeplitz(min(1 << (window.bit_length() - 1), LONGEST)))
     if method in ("two-level", "multi-level", "k-ary"):
         return Always(_tree(method, window, calibration, uniform))
     raise InvalidParameter(f"There is no method {method!r}.", f"Known: {', '.join(METHODS)}.")

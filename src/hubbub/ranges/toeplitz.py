@@ -18,6 +18,9 @@ from hubbub.exact import whole
 from hubbub.ranges.strategy import Strategy
 
 SMALLEST, LARGEST = 16, 2**20
+LONGEST = 2**17
+"""What `method="toeplitz"` takes at most: beyond, sums in 64 bits are so coarse that their rounding costs too much."""
+
 LARGEST_COUNT = 2**24
 """A tick's count may not be larger: sums of a segment are held in 64 bits, with a fraction."""
 

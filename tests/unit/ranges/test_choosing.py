@@ -117,6 +117,21 @@ def test_auto_chooses_by_the_units_own_noise(unit):
             assert error(auto, length, calibration) <= 1.02 * error(other, length, calibration)
 
 
+def test_toeplitz_segments_are_no_longer_than_64_bits_allow():
+    longest = make_chooser("toeplitz", 2**20, RHO).choose(QueryHistory(2**20))
+    assert longest.size == 2**17
+    assert make_chooser("toeplitz", W, RHO).choose(QueryHistory(W)).size == W
+    several = longest.variance(0, 2**20, RHO.unit_variance(longest))
+    assert several < Toeplitz(2**20).variance(0, 2**20, RHO.unit_variance(Toeplitz(2**20))) / 4
+
+
+def test_the_top_is_not_believed_alone():
+    """Against trees that do believe it alone, of the same and other shapes: 2 to 3 % at every length."""
+    for length, alone in ((64, 69.7), (512, 193.9), (1024, 247.5), (8192, 497.9)):
+        auto = make_chooser("auto", W, PURE).choose(asked(length))
+        assert error(auto, length) < 0.98 * alone
+
+
 def test_optimised_shares_help_the_full_height():
     lengths = QueryHistory(W).grid.tolist()
     rtp, mm = (make_chooser(name, W, PURE).choose(asked(1)) for name in ("rtp", "rtp-mm"))

@@ -19,7 +19,7 @@ def test_the_first_lines_run():
     block = next(b for b in re.findall(r"(?:^ {4}.*\n|^\n)+", PAGE, re.MULTILINE) if "import" in b)
     said = []
     exec(re.sub("^ {4}", "", block, flags=re.MULTILINE), {"print": lambda *words: said.append(str(*words))})
-    assert re.match(r"news, ticks 500 to 1499: 2[34]\d,\d+ ± 340", said[0])
+    assert re.match(r"news, ticks 500 to 1499: 2[34]\d,\d+ ± 330", said[0])
 
 
 @pytest.mark.parametrize("row", re.findall(r"^\| ([\d,]+) \| (.*) \|$", PAGE, re.MULTILINE), ids=lambda row: row[0])
