@@ -90,7 +90,18 @@ def _frame(source: Path | bytes, name: str | None) -> tuple[Any, str]:
         frame = pl.read_csv(text.encode(), separator=separator(text), infer_schema=False)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, csv.Error, OSError):  # may quote a confidential cell
         raise InvalidInput(f"{called} cannot be read as {kind[1:]}.", _SHAPE) from None
-    return frame.rename({column: column.strip() for column in frame.columns}), called
+    return _named(frame.rename({column: column.strip() for column in frame.columns}), called), called
+
+
+def _named(frame: Any, called: str) -> Any:
+    """Every column with a name: an index that was written without one says when; an empty column says nothing."""
+    if "" not in frame.columns:
+        return frame
+    if frame[""].null_count() == frame.height:
+        return frame.drop("")
+    if frame.columns[0] == "" and not any(column.lower() in TIMES for column in frame.columns):
+        return frame.rename({"": "time"})
+    raise InvalidInput(f"{called} has a column without a name.", "Give every column its own name.")
 
 
 def separator(text: str) -> str:

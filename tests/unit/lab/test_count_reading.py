@@ -185,6 +185,8 @@ def test_gaps_of_some_keys():
         (b"31337\n77123\n", "no line of names"),
         (b"2026-01-01,31337\n2026-01-02,77123\n", "no line of names"),
         (b"flu,flu\n1,2\n", "one name"),
+        (b"flu,\n1,2\n", "without a name"),
+        (b",tick,flu\n7,0,2\n", "without a name"),
         (b"date,time,flu\n2026-01-01,10:00,5\n", "both say when"),
         (b"flu\n5\n-31337\n", "negative"),
         (b"flu\n5\n31337.5\n", "fractions"),
@@ -210,6 +212,8 @@ def test_what_is_refused_tells_no_value(content, match):
         "\ufeffdate,flu\n2026-01-01,5\n2026-01-02,6\n",
         "date;flu\n01.01.2026;5\n02.01.2026;6\n",
         "date\tflu\r\n2026-01-01\t5\r\n2026-01-02\t6\r\n\r\n",
+        ",flu\n2026-01-01,5\n2026-01-02,6\n",
+        "date,flu,\n2026-01-01,5,\n2026-01-02,6,\n",
         "date, flu\n2026-01-01, 5.0\n\n2026-01-02, 6\n\n",
     ],
 )
