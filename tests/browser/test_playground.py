@@ -158,6 +158,8 @@ def test_pasting_without_names(page, lab):
     page.click("#paste-use")
     until(page, "document.querySelector('#about-series').textContent === '4 ticks, from your table'")
     settled(page)
+    assert page.locator("#paste").is_hidden()
+    assert page.locator("#pasted").input_value() == ""
 
 
 def test_choosing_a_file(page, lab, tmp_path):
@@ -441,6 +443,18 @@ def test_the_plan_names_an_epsilon(page, lab):
     page.evaluate("document.getElementById('controls').noValidate = true")
     page.click('#controls button[type="submit"]')
     until(page, "!document.querySelector('#refused').hidden")
+
+
+def test_a_process_that_is_gone_is_noticed(page):
+    page.expected = ["ERR_"]
+    serving = Serving(create_lab_app(Playground(), settings=ServerSettings(port=0))).start()
+    page.goto(f"{serving.address}/lab")
+    settled(page)
+    serving.stop()
+    slide(page, 2)
+    until(page, "!document.querySelector('#refused').hidden")
+    assert "The process does not answer" in text_of(page, "#refused")
+    assert page.locator("#plot .main-svg").first.is_visible(), "the last picture stays"
 
 
 def test_two_tabs_at_once(chromium, lab):

@@ -51,5 +51,5 @@ class Plan:
         rows = [
             e.to_dict() | {"absolute_words": words.about(e.absolute), "word": words.strength(e.epsilon)} for e in found
         ]
-        typical = float(np.mean(self.series))
-        return {"ticks": len(self.series), "runs": RUNS, "typical": typical, "rows": rows, "needed": needed}
+        facts = {"ticks": len(self.series), "runs": RUNS, "typical": float(np.mean(self.series))}
+        return facts | {"zeros": planning.error_of_zeros(self.series), "rows": rows, "needed": needed}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hubbub.confidential import Confidential
-from hubbub.errors import Overloaded, WrongUse
+from hubbub.errors import InvalidInput, Overloaded, WrongUse
 from hubbub.lab.playground import words
 from hubbub.lab.playground.asked import (
     LONGEST_TABLE,
@@ -33,6 +33,8 @@ from hubbub.release import METHODS, make_releaser, usual_method
 from hubbub.released import Keys
 
 MOST_RUNNING = 2
+MOST_SECONDS = 60.0
+"""A longer run is for the command line."""
 TELL_SECONDS = 0.2
 """How often a run says how far it is."""
 
@@ -73,13 +75,18 @@ class Playground:
             trial = Trial(chosen, wanted.guarantee(len(chosen.series)), wanted.method, wanted.seed)
             yield {"done": 0, "of": len(chosen.series)}
             steps: list[Step] = []
-            told = time.monotonic()
+            begun = told = time.monotonic()
             for step in trial.steps():
                 steps.append(step)
                 if self._closed.is_set():
                     return
                 if time.monotonic() - told > TELL_SECONDS:
                     told = time.monotonic()
+                    if told - begun > MOST_SECONDS:
+                        raise InvalidInput(
+                            f"{wanted.method} takes longer than {MOST_SECONDS:g} seconds on this series.",
+                            "Take a part of it, or use `hubbub release` on the command line.",
+                        )
                     yield {"done": len(steps), "of": len(chosen.series)}
             yield {"done": len(steps), "of": len(chosen.series), "result": trial.result(steps)}
 

@@ -35,7 +35,7 @@ async function load(given) {
     if (gaps) { $("about-series").textContent = "Not read yet."; own = given; $("own").hidden = false; $("sample").value = ""; $("gaps-label").hidden = false; }
     refuse(gaps ? { message: error.message, hint: "Say below what a gap means." } : error);
     if (gaps) $("gaps").focus();
-    return;
+    return false;
   }
   state.given = given;
   state.series = got;
@@ -50,14 +50,15 @@ async function load(given) {
   results = new Map();
   live.stop();
   changed();
+  return true;
 }
 
 async function take(text) {
-  if (text.length > choices.limits.table) { refuse({ message: "This file is too large for the page.", hint: "Use `hubbub release` on the command line." }); return; }
+  if (text.length > choices.limits.table) { refuse({ message: "This file is too large for the page.", hint: "Use `hubbub release` on the command line." }); return false; }
   // What protects nobody is never the first choice for somebody's own data.
   state.seed = null;
   $("gaps").value = "";
-  await load({ table: text });
+  return load({ table: text });
 }
 
 $("sample").addEventListener("change", () => {
@@ -68,7 +69,11 @@ $("gaps").addEventListener("change", () => { if ($("gaps").value) load({ ...own,
 $("file").addEventListener("change", async () => { const [file] = $("file").files; if (file) await take(await file.text()); $("file").value = ""; });
 $("file-label").addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); $("file").click(); } });
 $("paste-open").addEventListener("click", () => { const open = $("paste").hidden; $("paste").hidden = !open; $("paste-open").setAttribute("aria-expanded", open); if (open) $("pasted").focus(); });
-$("paste-use").addEventListener("click", () => take($("pasted").value));
+$("paste-use").addEventListener("click", async () => {
+  if (!(await take($("pasted").value))) return;
+  $("pasted").value = "";
+  $("paste-open").click();
+});
 for (const kind of ["dragover", "dragenter"]) addEventListener(kind, (event) => { if (event.dataTransfer?.types.includes("Files")) { event.preventDefault(); $("drop").classList.add("over"); } });
 for (const kind of ["dragleave", "drop"]) addEventListener(kind, () => $("drop").classList.remove("over"));
 addEventListener("drop", async (event) => { const [file] = event.dataTransfer?.files ?? []; if (file) { event.preventDefault(); await take(await file.text()); } });

@@ -9,7 +9,7 @@ export const library = () => (loading ??= new Promise((resolve, reject) => {
   const script = document.createElement("script");
   script.src = "/assets/plotly.min.js";
   script.addEventListener("load", () => resolve(globalThis.Plotly));
-  script.addEventListener("error", reject);
+  script.addEventListener("error", () => { loading = null; reject({ message: "The charts could not be loaded.", hint: "Reload the page." }); });
   document.head.append(script);
 }));
 

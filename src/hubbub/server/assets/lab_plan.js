@@ -50,12 +50,12 @@ function answer(wished) {
     line.append(head, ...rows.map((row) => {
       const made = cell(per(row.error));
       made.append(Object.assign(document.createElement("small"), { textContent: `± ${row.absolute_words}` }));
-      made.title = `${per(row.lucky)} in a lucky run, ${per(row.unlucky)} in an unlucky one`;
+      made.title = `${per(row.lucky)} in a lucky run, ${per(row.unlucky)} in an unlucky one; its 95 % intervals hold ${row.coverage === null ? "nothing, none is stated" : `${per(row.coverage)} of the counts`}`;
       return made;
     }));
     return line;
   }));
-  $("basis").textContent = `The mean of ${found.runs} simulated releases of each, on ${found.ticks.toLocaleString("en")} ticks of about ${Number(found.typical.toPrecision(2)).toLocaleString("en")}. Bars: from a lucky run to an unlucky one.`;
+  $("basis").textContent = `The mean of ${found.runs} simulated releases of each, on ${found.ticks.toLocaleString("en")} ticks of about ${Number(found.typical.toPrecision(2)).toLocaleString("en")}. Bars: from a lucky run to an unlucky one. Nothing but zeros would be off by ${per(found.zeros)}.`;
   if (!found.needed) { $("answer").textContent = "Done."; return; }
   const reached = Object.entries(found.needed).filter(([, epsilon]) => epsilon !== null).sort((a, b) => a[1] - b[1]);
   if (!reached.length) { $("answer").textContent = `No method gets within ${per(wished)} here. Count more people a tick, publish fewer ticks, or promise less.`; return; }

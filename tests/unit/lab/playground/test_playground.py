@@ -12,6 +12,7 @@ from hubbub.lab.playground.asked import MOST_TICKS, LiveAsked
 from hubbub.lab.playground.live import BUSY_SECONDS, IDLE_SECONDS, LiveRun, Shelf
 from hubbub.lab.playground.names import named
 from hubbub.privacy import Guarantee, User
+from hubbub.release import METHODS
 
 TABLE = "date,visits,sales\n" + "\n".join(f"2026-01-{day:02},{900 + 7 * day},{day}" for day in range(1, 29))
 
@@ -194,6 +195,17 @@ def test_too_many_runs_at_once_are_refused_and_a_closed_one_makes_room(lab):
     assert list(lab.run(asked))
 
 
+def test_a_run_that_takes_too_long_is_given_up(lab, monkeypatch):
+    monkeypatch.setattr("hubbub.lab.playground.playground.MOST_SECONDS", -1.0)
+    monkeypatch.setattr("hubbub.lab.playground.playground.TELL_SECONDS", -1.0)
+    with pytest.raises(InvalidInput, match="takes longer than"):
+        list(lab.run({"sample": "calm", "method": "lpa"}))
+
+
+def test_every_method_for_one_series_has_its_words():
+    assert set(METHODS) - {"mkf"} == set(words.METHODS), "mkf needs a model of several keys"
+
+
 def test_closing_stops_what_runs(lab):
     run, plan = lab.run({"sample": "calm", "method": "lpa"}), lab.plan({"sample": "calm", "unit": "event"})
     next(run), next(plan)
@@ -271,6 +283,7 @@ def test_a_plan_names_the_epsilon_for_a_wished_error(lab):
     found = lines[-1]["result"]
     assert {row["method"] for row in found["rows"]} == set(found["needed"])
     assert found["needed"]["lpa"] is not None
+    assert found["zeros"] == 1
     assert lines[1]["done"] == 1
 
 
