@@ -34,3 +34,15 @@ def test_the_table_is_true(row):
         error = calibration.error(strategy, strategy.mean_uses(np.array([length]))[0])
         assert float(cell.replace(",", "")) == pytest.approx(error, rel=0.02)
     assert strategy.title.startswith(chose)
+
+
+def test_what_the_live_monitor_gains_and_costs_is_as_written():
+    from benchmarks.bench_live_ranges import errors
+
+    written = re.findall(r"^\| ([\d,]+) ticks? \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+    measured = errors()
+    assert len(written) == len(measured)
+    for (length, ours, _, ratio), row in zip(written, measured, strict=True):
+        assert f"of {length} ticks" in row["what"]
+        assert float(ours) == pytest.approx(row["value"], rel=0.03)
+        assert float(ratio) == pytest.approx(row["ratio"], abs=0.02)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from hubbub.cli.main import main
 from hubbub.confidential import Counts
+from hubbub.monitor.paired import RangePlan, open_curator
 from hubbub.release import Lpa
 from hubbub.released import Tick
 from hubbub.store import Store
@@ -101,3 +102,41 @@ def test_refusals(filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert code == 1
     assert json.loads(out)["error"]["code"] == "unknown_stream"
     assert not (tmp_path / "none.db").exists()
+
+
+@pytest.fixture
+def paired(path: Path, counts: Callable[..., Counts], lpa: Callable[[], Lpa]) -> Path:
+    made = lpa()
+    with (
+        Store.open(path) as store,
+        open_curator(store, "site", made.keys, made.guarantee, Lpa, RangePlan(64)) as curator,
+    ):
+        for tick in range(2):
+            curator.release(counts(tick))
+    return path
+
+
+def test_a_promise_in_two_parts_is_told_as_one(paired: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "show", paired)
+    assert "0.25 of 0.5 epsilon, within site" in " ".join(out.split())
+    streams = {one["stream"]: one for one in json.loads(run(capsys, "show", paired, "--json")[1])["streams"]}
+    assert (streams["site"]["total"], streams["site.ranges"]["total"]) == ("1", "1/2")
+    assert streams["site.ranges"]["companion_of"] == "site"
+    for name in ("site", "site.ranges"):
+        _, out, _ = run(capsys, "show", paired, name)
+        assert "a factor e^1 " in out
+        assert "of 1 epsilon" in out
+        assert "Of that site.ranges: " in out
+
+
+def test_both_ledgers_of_a_promise_are_verified(paired: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "verify", paired, "site")
+    assert code == 0
+    assert "site.ranges: 2 lines are as they were written" in out
+    with Store.open(paired) as store, store.database.write() as connection:
+        connection.execute(
+            sa.text("UPDATE debits SET settled_epsilon = '0' WHERE stream = (SELECT min(id) FROM streams)")
+        )
+    code, out, _ = run(capsys, "verify", paired, "site")
+    assert code == 1
+    assert "site.ranges: BROKEN" in out

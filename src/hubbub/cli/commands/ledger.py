@@ -112,10 +112,10 @@ def _show_streams(store: Store, output: Output) -> None:
     for stream in store.streams():
         whole = store.budget(stream)
         budget = whole if stream.companion_of is None else whole.parts.get(stream.name, whole)
-        name = stream.name if stream.companion_of is None else f"{stream.name} (part of {stream.companion_of})"
+        within = "" if stream.companion_of is None else f", within {stream.companion_of}"
         rows.append(
-            (name, stream.method, f"{len(stream.keys):,}", f"{budget.settled:,}", f"{budget.lost:,}",
-             f"{float(budget.spent):.4g} of {float(budget.guarantee.budget):.4g} {budget.currency}")
+            (stream.name, stream.method, f"{len(stream.keys):,}", f"{budget.settled:,}", f"{budget.lost:,}",
+             f"{float(budget.spent):.4g} of {float(budget.guarantee.budget):.4g} {budget.currency}{within}")
         )  # fmt: skip
         part = {} if stream.companion_of is None else {"companion_of": stream.companion_of}
         facts.append(
