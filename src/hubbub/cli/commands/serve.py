@@ -20,7 +20,7 @@ def command(
     title: Annotated[str, typer.Option(help="The site's name, at the top of every page.")] = "Hubbub",
     lab: Annotated[bool, typer.Option("--lab", help="Add the Lab, where series are compared with the truth.")] = False,
     lab_anywhere: Annotated[
-        bool, typer.Option("--lab-anywhere", help="Let other machines reach the Lab, which holds confidential data.")
+        bool, typer.Option("--lab-anywhere", help="Like --lab, but other machines may reach it: confidential data.")
     ] = False,
     json: Json = False,
 ) -> None:

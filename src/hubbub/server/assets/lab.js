@@ -19,7 +19,7 @@ const number = (value, digits = 3) => Number(value.toPrecision(digits)).toLocale
 const typical = () => { const known = state.series.values.filter((n) => n !== null); return known.reduce((a, b) => a + b, 0) / known.length; };
 const per = (share) => `${Math.round(100 * share)} %`;
 
-export function refuse(error) {
+function refuse(error) {
   $("refused").hidden = !error;
   $("refused").textContent = error ? `${error.message} ${error.hint ?? ""}` : "";
 }
