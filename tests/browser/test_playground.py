@@ -298,6 +298,10 @@ def test_typing_values_until_the_horizon(page, lab):
     until(page, "!document.querySelector('#refused').hidden")
     assert "beyond the horizon of 3 ticks" in text_of(page, "#refused")
     assert "Start a new stream" in text_of(page, "#refused")
+    page.set_viewport_size({"width": 360, "height": 640})
+    page.locator("#value").scroll_into_view_if_needed()
+    box = page.locator("#refused").bounding_box()
+    assert 0 <= box["y"] <= 640 - box["height"], "it is seen from where it was caused"
     page.click("#restart")
     until(page, "document.querySelector('#refused').hidden")
 

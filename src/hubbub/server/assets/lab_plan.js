@@ -60,8 +60,9 @@ function answer(wished) {
   const reached = Object.entries(found.needed).filter(([, epsilon]) => epsilon !== null).sort((a, b) => a[1] - b[1]);
   if (!reached.length) { $("answer").textContent = `No method gets within ${per(wished)} here. Count more people a tick, publish fewer ticks, or promise less.`; return; }
   const [method, epsilon] = reached[0];
+  const least = Math.min(...found.rows.map((row) => row.epsilon));
   const stop = choices.stops.findLast((one) => Number(one.epsilon) <= epsilon * 1.0001) ?? choices.stops[0];
-  $("answer").textContent = `To be off by ${per(wished)} on average, ${method} needs an epsilon of about ${Number(epsilon.toPrecision(2))}: ${stop.word} protection.`;
+  $("answer").textContent = `To be off by ${per(wished)} on average, ${method} needs an epsilon of ${epsilon <= least ? `${least} or less` : `about ${Number(epsilon.toPrecision(2))}`}: ${stop.word} protection.`;
 }
 
 async function draw() {
