@@ -31,6 +31,10 @@ def test_a_wished_error_and_a_plot(capsys, tmp_path):
     said = capsys.readouterr()
     assert "Epsilon for an error of 0.5" in said.out
     assert "has 2 keys" in said.err
+    assert main([*arguments, "--key", "b", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["series"] == "the public series 'b' of public.csv"
+    assert main([*arguments, "--key", "c"]) == 2
+    capsys.readouterr()
     assert plot.exists()
 
 
@@ -43,6 +47,8 @@ def test_a_wished_error_and_a_plot(capsys, tmp_path):
         ["--unit", "family"],
         ["--unit", "window"],
         ["--level", "0"],
+        ["--ticks", "0"],
+        ["--key", "a"],
         ["--runs", "0"],
         ["--method", "magic", "--ticks", "5", "--epsilon", "1"],
         ["--ticks", "5", "--epsilon", "1", "--method", "lpa", "--plot", "plan.png"],

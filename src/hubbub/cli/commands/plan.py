@@ -30,6 +30,9 @@ def command(
         Path | None,
         typer.Option("--series", help="A PUBLIC series to try on, CSV or Parquet; it is not protected here."),
     ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", help="Which column (or key) of --series; left out, the first.")
+    ] = None,
     error: Annotated[
         float | None, typer.Option("--error", help="A wished average relative error: the epsilon that buys it.")
     ] = None,
@@ -59,20 +62,30 @@ def command(
     from hubbub.released import Tick
 
     output = Output(as_json)
+    if plot is not None and plot.suffix != ".html":
+        raise InvalidInput(f"{plot.name} does not end in .html.", "The plot is one HTML file.")
+    if key is not None and series is None:
+        raise InvalidParameter("--key chooses a column of --series.", "Give a public series, or leave --key out.")
     whole(runs, "runs", "5 give a first idea.")
     if error is not None and not error > 0:
         raise InvalidParameter(f"`error` must be above 0; got {error}.", "0.1 is ten per cent.")
     if series is not None:
         public = read_series(series, gaps=gaps, dates=dates)
-        keys, counted, tick = public.keys, public.values[:, 0], public.tick
-        source = f"the public series {keys.names[0]!r} of {series.name}"
-        if len(keys) > 1:
-            output.note(f"{series.name} has {len(keys):,} keys: the plan is for the first, {keys.names[0]!r}.")
+        keys, tick = public.keys, public.tick
+        column = 0 if key is None else keys.position(key)
+        counted = public.values[:, column]
+        source = f"the public series {keys.names[column]!r} of {series.name}"
+        if len(keys) > 1 and key is None:
+            output.note(
+                f"{series.name} has {len(keys):,} keys: the plan is for the first, {keys.names[0]!r} (--key chooses)."
+            )
         if ticks is not None:
-            counted = counted[: whole(ticks, "ticks")]
+            counted = counted[: whole(ticks, "ticks", "Leave it out to use the whole series.")]
         present = public.present[: len(counted)]
     else:
-        counted = planning.simulated_series(level, whole(ticks or 365, "ticks"), seed=7)
+        counted = planning.simulated_series(
+            level, whole(365 if ticks is None else ticks, "ticks", "365 days make a year."), seed=7
+        )
         present = np.full(len(counted), True)
         tick = Tick
         source = f"a simulated series about {level:g}"
@@ -144,8 +157,6 @@ def command(
 def _plot(path: Path, found: list[Any]) -> None:
     from hubbub.lab.plots import lines
 
-    if path.suffix != ".html":
-        raise InvalidInput(f"{path.name} does not end in .html.", "The plot is one HTML file.")
     points: dict[str, list[tuple[Any, float, float]]] = {}
     for e in found:
         points.setdefault(e.method, []).append((e.epsilon, e.error, (e.unlucky - e.lucky) / 2))
