@@ -228,3 +228,19 @@ def test_a_lost_server_is_told_and_the_last_total_stays(page, tmp_path):
     assert "did not answer" in page.locator("#wrong").inner_text()
     assert page.locator("#sum").inner_text() == before
     page.locator("#pill.lost").wait_for()
+
+
+def test_a_wrong_address_can_be_put_right_on_the_page(page, ranged):
+    page.goto(f"{ranged.address}/ranges?from=80&to=40")
+    ready(page)
+    assert "must not lie after" in page.locator("#wrong").inner_text()
+    assert page.locator("#each").is_hidden()
+    page.locator("#from").fill("30")
+    page.locator("#to").fill("70")
+    page.locator("#range button").click()
+    until(page, "location.search.includes('from=30')")
+    assert page.locator("#sum").inner_text() == ranged.range("from=30&to=70")["sum"]["text"]
+    assert page.locator("#rows tr").count() == 17
+    page.locator('#rows tr[data-key="sports"] a').click()
+    page.wait_for_url("**key=sports**")
+    assert page.locator("#sum").inner_text() == ranged.range("from=30&to=70&key=sports")["sum"]["text"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -71,14 +72,22 @@ class Pages:
         page.headers["Content-Security-Policy"] = policy(self._desk.settings, "; style-src 'self' 'unsafe-inline'")
         return page
 
-    def ranges(self, stream: Stream, facts: dict[str, Any]) -> HTMLResponse:
+    async def ranges(
+        self, stream: Stream, shared: tuple[Any, ...] | None, facts_of: Callable[[], Awaitable[dict[str, Any]]]
+    ) -> HTMLResponse:
+        """`shared` names a view that many have alike: it is drawn once a tick. A range that someone chose is not."""
         channel = self._desk.feed.channel(stream.name)
+        kept = None if shared is None else (stream.name, *shared, channel.last_tick, self._is_stale(channel))
+        if kept is not None and ("ranges.html", *kept) in self._kept:
+            return self._drawn("ranges.html", kept, dict)
+        facts = await facts_of()
         rows, answer = [], facts.get("answer")
         if answer is not None and "each" in answer:
             rows = sorted(answer["each"], key=lambda row: -(row["value"] or 0))[: self._desk.settings.rows]
         head = self._head(stream, channel, "ranges", DEFAULT_WINDOW)
         has_window = self._desk.feed.companion(stream.name) is not None
-        return self._page("ranges.html", head | {"rows": rows, "has_window": has_window} | facts)
+        facts = head | {"rows": rows, "has_window": has_window} | facts
+        return self._page("ranges.html", facts) if kept is None else self._drawn("ranges.html", kept, lambda: facts)
 
     def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)

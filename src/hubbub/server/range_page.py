@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 
+from hubbub.errors import HubbubError
 from hubbub.ranges.pair import PairWindow
 from hubbub.released import Tick
 from hubbub.server import charts, clock, series
 from hubbub.server.channel import Channel
+from hubbub.server.errors import RequestRefused
 from hubbub.server.series import Point, Series
 from hubbub.store import Stream
 
@@ -27,6 +29,39 @@ RECENT = 256
 """Questions that the picture of lengths shows: as many as a chooser looks at."""
 
 _MOST_BOXES = 64
+
+
+async def facts(
+    desk: Desk,
+    stream: Stream,
+    key: str | None,
+    last: int,
+    question: tuple[str, str] | None,
+    sum_between: Callable[..., Awaitable[dict[str, Any]]],
+) -> dict[str, Any]:
+    """Everything on the page. `question` is the range that someone chose, `sum_between` answers it."""
+    if not desk.feed.channel(stream.name).history:
+        return {"key": key, "curve": None}
+    drawn = await curve(desk, stream, key, last)
+    first, newest = drawn["first_tick"], drawn["newest"]
+    # Without a question the last quarter of the curve is added up, to show what the page does; nobody asked for it.
+    wanted = question or (str(newest - (newest - first) // 4), str(newest))
+    answer, wrong = None, ""
+    try:
+        keys = None if key is None else [key]
+        answer = await sum_between(desk, stream.name, *wanted, keys, each=key is None, record=question is not None)
+    except RequestRefused as refusal:
+        wrong = f"{refusal.message} {refusal.hint}"
+    return {
+        "key": key,
+        "curve": drawn,
+        "answer": answer,
+        "wrong": wrong,
+        "wanted": wanted,
+        "picked": picked(drawn, answer),
+        "tree": await tree(desk, stream),
+        "asked": await asked(desk, stream),
+    }
 
 
 async def curve(desk: Desk, stream: Stream, key: str | None, last: int) -> dict[str, Any]:
@@ -130,7 +165,10 @@ def _listed(words: list[str]) -> str:
 
 async def asked(desk: Desk, stream: Stream) -> dict[str, Any]:
     """How long the last ranges were that readers asked for, in steps of factor two."""
-    lengths = await run_in_threadpool(desk.store.recent_queries, stream.name, RECENT)
+    try:
+        lengths = await run_in_threadpool(desk.store.recent_queries, stream.name, RECENT)
+    except HubbubError:  # the rest of the page can be told from memory
+        return {"many": None, "bars": []}
     channel = desk.feed.channel(stream.name)
     tick = channel.history[-1].tick if channel.history else None
     counted = Counter(length.bit_length() - 1 for length in lengths)

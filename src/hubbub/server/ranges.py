@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
+from hubbub.errors import StoreUnavailable
 from hubbub.ranges.pair import PairWindow
 from hubbub.server.feed import Feed
 from hubbub.store import Store, Stream
@@ -37,8 +39,11 @@ class Ranges:
         newest = self._feed.channel(name).last_tick
         async with self._turns.setdefault(name, asyncio.Lock()):
             window = self._windows.get(name)
-            if window is None or newest >= window.next_tick:
+            if window is None:
                 await asyncio.to_thread(self._bring_up, name, beside)
+            elif newest >= window.next_tick:
+                with suppress(StoreUnavailable):  # then what is in memory answers, up to the last tick there
+                    await asyncio.to_thread(self._bring_up, name, beside)
             window = self._windows.get(name)
             return None if window is None else question(window)
 

@@ -11,6 +11,7 @@ import pytest
 from tests.support.site import Site
 
 from hubbub.confidential import Counts
+from hubbub.errors import StoreUnavailable
 from hubbub.monitor.paired import RangePlan, open_curator
 from hubbub.privacy import Event, Guarantee
 from hubbub.release import Lpa
@@ -277,3 +278,45 @@ def test_every_kind_of_tree_has_a_picture(tmp_path, method):
             page = httpx.get(f"{serving.address}/ranges").text
     assert ("each tick has noise of its own" in page) == (method == "none")
     assert '<svg class="tree"' in page
+
+
+def test_while_the_store_is_away_memory_answers(tmp_path, monkeypatch):
+    site = Site(tmp_path, ranges=32).run(10)
+
+    def gone(*_, **__):
+        raise StoreUnavailable("gone")
+
+    settings = ServerSettings(public=True, port=0, poll_seconds=0.05)
+    with Serving(create_app(site.store, settings=settings)) as serving:
+        base = f"{serving.address}{BASE}/range"
+        before = httpx.get(f"{base}?from=2&to=9").json()
+        monkeypatch.setattr(site.store, "state", gone)
+        monkeypatch.setattr(site.store, "recent_queries", gone)
+        site.tick()
+        for _ in range(100):
+            if httpx.get(f"{serving.address}/v1/streams").json()["streams"][0]["latest_tick"] == 10:
+                break
+            time.sleep(0.05)
+        assert httpx.get(f"{base}?from=2&to=10").json() == before, "up to the last tick that it knows"
+        assert "The store does not answer, so this cannot be told now" in httpx.get(f"{serving.address}/ranges").text
+    site.close()
+
+
+def test_a_view_that_many_share_is_drawn_once_a_tick(tmp_path):
+    site = Site(tmp_path, ranges=32).run(10)
+    app = create_app(site.store, settings=ServerSettings(public=True, port=0))
+    asked, ask = [], app.state.desk.ranges.ask
+
+    async def counted(name, question):
+        asked.append(name)
+        return await ask(name, question)
+
+    app.state.desk.ranges.ask = counted
+    with Serving(app) as serving:
+        pages = [httpx.get(f"{serving.address}/ranges").text for _ in range(3)]
+        once = len(asked)
+        assert pages[0] == pages[1] == pages[2]
+        httpx.get(f"{serving.address}/ranges?from=1&to=2")
+        httpx.get(f"{serving.address}/ranges?from=1&to=2")
+        assert len(asked) == 3 * once
+    site.close()

@@ -7,6 +7,7 @@ let dragging = null;  // the tick where a drag began
 let drawn = performance.now();
 let latest = 0;  // number of the newest question: answers to older ones come too late to be shown
 let waiting = null;
+let hint = $("hint")?.textContent;  // what stands between the curve's edges while nobody drags
 
 // A tick's name in a form: its time where that is whole seconds, so that no rounding leads into the tick before. Times are
 // UTC, as everywhere on the pages.
@@ -60,6 +61,7 @@ async function ask(from, to) {
   number.title = got.sum.interval;
   number.textContent = got.sum.text;
   $("sum").replaceChildren(number);
+  $("caption").hidden = false;
   $("when").textContent = got.words;
   $("interval").textContent = got.error_words;
   if (got.each) rows(got);
@@ -77,22 +79,35 @@ function refuse(words) {
   $("wrong").hidden = false;
 }
 
-/** The table of keys, largest first: lines are moved and filled anew, none is made that was not there. */
+/** The table of keys, largest first; lines that are there are kept. */
 function rows(got) {
   const body = $("rows"), lines = new Map([...body.children].map((line) => [line.dataset.key, line]));
-  for (const row of got.each.sort((a, b) => (b.value ?? 0) - (a.value ?? 0))) {
-    const line = lines.get(row.key);
-    if (!line) continue;
+  for (const row of got.each.sort((a, b) => (b.value ?? 0) - (a.value ?? 0)).slice(0, data.most)) {
+    const line = lines.get(row.key) ?? fresh(row.key);
+    lines.delete(row.key);
     const number = line.querySelector(".number");
     number.className = `number ${row.state}`;
     number.textContent = row.text;
     number.title = row.interval;
-    const address = new URL(line.querySelector("a").href);
-    address.searchParams.set("from", got.from);
-    address.searchParams.set("to", got.to);
+    const address = new URL(location);
+    for (const [name, value] of Object.entries({ key: row.key, from: got.from, to: got.to })) address.searchParams.set(name, value);
     line.querySelector("a").href = address;
     body.append(line);
   }
+  for (const line of lines.values()) line.remove();
+  $("each").hidden = false;
+}
+
+function fresh(key) {
+  const line = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td");
+  line.dataset.key = key;
+  head.scope = "row";
+  head.append(Object.assign(document.createElement("a"), { textContent: key }));
+  cell.className = "right now";
+  cell.append(document.createElement("span"));
+  cell.firstChild.className = "number";
+  line.append(head, cell);
+  return line;
 }
 
 function drags() {
@@ -102,7 +117,6 @@ function drags() {
     const part = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
     return Math.round(data.first + part * (data.last - data.first));
   };
-  const hint = $("hint").textContent;
   const tell = ([from, to]) => { $("hint").textContent = `${short(from)} to ${short(to)}`; };
   frame.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -136,7 +150,12 @@ function drags() {
   }
 }
 
-const restore = () => { if (data.from !== null) mark(data.from, data.to); else $("picked").setAttribute("width", "0"); };
+function restore() {
+  if (data.from !== null) { mark(data.from, data.to); return; }
+  $("picked").setAttribute("width", "0");
+  $("from-handle").value = data.first;
+  $("to-handle").value = data.last;
+}
 
 /** Takes curve, tree and lengths out of a fresh copy of this page; the range that was chosen stays. */
 async function refresh() {
@@ -145,13 +164,15 @@ async function refresh() {
   for (const name of ["from", "to"]) address.searchParams.delete(name);
   const answer = await fetch(address);
   if (!answer.ok || dragging !== null) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const facts = fresh.getElementById("data");
+  const newer = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const facts = newer.getElementById("data");
   if (!facts) return;
   const { first, last, start, tick } = JSON.parse(facts.textContent);
   Object.assign(data, { first, last, start, tick });
-  for (const id of ["curve", "inside", "axis-top", "edge-first", "edge-last"]) $(id).replaceChildren(...fresh.getElementById(id).childNodes);
+  for (const id of ["curve", "inside", "axis-top", "edge-first", "edge-last"]) $(id).replaceChildren(...newer.getElementById(id).childNodes);
   for (const id of ["from-handle", "to-handle"]) { $(id).min = first; $(id).max = last; }
+  hint = newer.getElementById("hint").textContent;
+  $("hint").textContent = hint;
   restore();
 }
 

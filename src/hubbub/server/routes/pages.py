@@ -114,31 +114,11 @@ async def ranges(
     chosen = key or None  # a form sends an empty one for all keys
     if chosen is not None:
         position_of(shown.keys, chosen)
-    if not desk.feed.channel(shown.name).history:
-        return _pages(request).ranges(shown, {"key": chosen, "curve": None})
-    curve = await range_page.curve(desk, shown, chosen, last)
-    was_asked = bool(start and end)
-    first, newest = curve["first_tick"], curve["newest"]
-    # Without a question the last quarter of the curve is added up, to show what the page does; nobody asked for it.
-    usual = (str(newest - (newest - first) // 4), str(newest))
-    wanted = (start, end) if start and end else usual
-    answer, wrong = None, ""
-    try:
-        keys = None if chosen is None else [chosen]
-        answer = await sum_between(desk, shown.name, *wanted, keys, each=chosen is None, record=was_asked)
-    except RequestRefused as refusal:
-        wrong = f"{refusal.message} {refusal.hint}"
-    facts = {
-        "key": chosen,
-        "curve": curve,
-        "answer": answer,
-        "wrong": wrong,
-        "wanted": wanted,
-        "picked": range_page.picked(curve, answer),
-        "tree": await range_page.tree(desk, shown),
-        "asked": await range_page.asked(desk, shown),
-    }
-    return _pages(request).ranges(shown, facts)
+    question = (start, end) if start and end else None
+    shared = None if question else (chosen, last)
+    return await _pages(request).ranges(
+        shown, shared, lambda: range_page.facts(desk, shown, chosen, last, question, sum_between)
+    )
 
 
 @router.get("/guarantee")
