@@ -77,6 +77,7 @@ async function ask(from, to) {
 function refuse(words) {
   $("wrong").textContent = words;
   $("wrong").hidden = false;
+  restore();
 }
 
 /** The table of keys, largest first; lines that are there are kept. */
