@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.detect.pooled import PooledSettings, pooled_statistics
+from hubbub.detect.pooled import BASELINE, PooledSettings, pooled_statistics
 from hubbub.errors import UnknownKey
 from hubbub.released import Keys, Release, Tick
 
@@ -29,10 +30,14 @@ class PooledAlert:
 
     @property
     def reason(self) -> str:
-        when = "today" if self.days == 1 else f"in the last {self.days} days together"
+        # Without a calendar ticks are days, which is what these detectors were made for.
+        daily = self.tick.length in (None, timedelta(days=1))
+        noun, now = ("day", "today") if daily else ("tick", "in this tick")
+        when = now if self.days == 1 else f"in the last {self.days} {noun}s together"
+        before = "in the month before" if daily else f"in the {BASELINE} before"
         return (
             f"{self.excess:,.0f} more than usual were measured {when}, {self.statistic:.1f} standard errors "
-            f"(alarm above {self.limit:g}); about {self.usual:,.0f} a day were usual in the month before"
+            f"(alarm above {self.limit:g}); about {self.usual:,.0f} a {noun} were usual {before}"
         )
 
     def __str__(self) -> str:

@@ -71,5 +71,6 @@ def _frame(releases: Sequence[Release]) -> Any:
             "key": list(keys) * len(releases),
             **{name.rstrip("s"): np.concatenate([getattr(r, name) for r in releases]) for name in columns},
             "measurement": pl.Series([cell for row in measured for cell in row], dtype=pl.Int64),
+            "noise_variance": pl.Series([r.noise_variance for r in releases for _ in keys], dtype=pl.Float64),
         }
     )

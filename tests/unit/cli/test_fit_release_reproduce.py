@@ -43,7 +43,7 @@ def test_fit_then_release(here, capsys):
     assert "Each browsing session's presence" in said.out
     assert "must have been enforced" in said.err
     lines = (here / "out.csv").read_text().splitlines()
-    assert lines[0] == "tick,key,value,standard_error,lower,upper,measurement"
+    assert lines[0] == "tick,key,value,standard_error,lower,upper,measurement,noise_variance"
     assert len(lines) == 1 + 30 * 3
     assert "<html" in (here / "out.html").read_text()[:200]
 

@@ -103,7 +103,8 @@ def test_dates_are_written_back(here, capsys):
         assert code == 0
         assert "2026-01-12" in said.out
     frame = pl.read_parquet("out.parquet")
-    assert frame.columns == ["tick", "start", "key", "value", "standard_error", "lower", "upper", "measurement"]
+    columns = ["tick", "start", "key", "value", "standard_error", "lower", "upper", "measurement", "noise_variance"]
+    assert frame.columns == columns
     assert frame["start"][11].date() == DAYS[11]
     assert "\n11,2026-01-12T00:00:00Z,flu," in (here / "out.csv").read_text()
 

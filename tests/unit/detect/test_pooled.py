@@ -1,12 +1,13 @@
 """Days pooled against a month: the score by numerical means, the statistic by hand, alerts in words."""
 
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from hubbub.detect import PooledDetector, PooledSettings, pooled_statistics
+from hubbub.detect import PooledAlert, PooledDetector, PooledSettings, pooled_statistics
 from hubbub.detect.scores import information, score
 from hubbub.errors import InvalidParameter, UnknownKey
 from hubbub.released import Cost, Keys, Release, Tick
@@ -135,3 +136,9 @@ def test_an_alert_says_why_and_a_predicted_day_never_alarms():
     assert str(alert).startswith("flu, tick 50: 49 more than usual were measured today")
     with pytest.raises(UnknownKey):
         detector.see(release(51, (1, 1), keys=Keys(["a", "b"])))
+
+
+def test_ticks_that_are_no_days_are_not_called_so():
+    week = Tick(3, datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=7))
+    assert "in the last 3 ticks together" in PooledAlert("flu", week, 3, 20.0, 31.0, 4.2, 4.0).reason
+    assert "were usual in the 28 before" in PooledAlert("flu", week, 1, 20.0, 31.0, 4.2, 4.0).reason
