@@ -182,20 +182,21 @@ def _run(
     guarantee = Guarantee.pure(Event(), str(epsilon))
     stream = RangeStream(keys, guarantee, window=series.window, method=method, source=source)
     ticks = len(series.counts)
+    chunk = min(_CHUNK, series.window // 4)
     lengths = rng.integers(low, high + 1, _REPORTED)
     ends = rng.integers(lengths, ticks + 1)
     order = np.argsort(ends, kind="stable")
     ends, starts = ends[order], (ends - lengths)[order]
     # Row (t-1) modulo `rows` is the error of the prefix of t ticks. A ring as long as the window and a little more is
     # enough for queries that are answered when their last tick has come; the whole stream would not fit in memory.
-    rows = (series.window // _CHUNK + 2) * _CHUNK
+    rows = (series.window // chunk + 2) * chunk
     errors = np.zeros((rows, series.runs), dtype=np.int64)
     squares, stated = [], []
     began = time.process_time()
-    for start in range(0, ticks, _CHUNK):
+    for start in range(0, ticks, chunk):
         for length in rng.integers(low, high + 1, _ASKED).tolist():
             stream.history.record(length)
-        part = series.counts[start : start + _CHUNK, None]
+        part = series.counts[start : start + chunk, None]
         released = stream.release_many(Confidential(np.repeat(part, series.runs, axis=1)))
         np.cumsum(released - part, axis=0, out=released)
         errors[start % rows : start % rows + len(part)] = released + errors[(start - 1) % rows]
@@ -212,7 +213,7 @@ def _run(
         "runs": series.runs,
         "error": float(each.mean()),
         "standard_error": float(each.std(ddof=1) / np.sqrt(len(each))) if len(each) > 1 else None,
-        "stated": float(np.mean(stated)) if stated else None,
+        "stated": float(np.mean(stated)) if len(stated) == len(ends) else None,  # of the same queries, or not at all
         "strategy": stream.describe()["title"],
         "seconds": seconds,
     }

@@ -1,4 +1,4 @@
-"""The audit on range streams that differ in one event and in one session.
+"""The black-box audit on range streams that differ in one event and in one session; `test_sharp_audit.py` is sharper.
 
 Error rate: each audit has a confidence of 1 - 1e-8, so an honest mechanism is refused with a chance of at most 1e-8;
 fewer than twenty stay below 1e-6. Controls: a stream calibrated for events and promised for sessions of two ticks
@@ -17,7 +17,7 @@ from hubbub.released import Keys
 CONFIDENCE = 1 - 1e-8
 KEYS = Keys(["front", "news"])
 TICKS = 5
-RUNS = 1500
+RUNS = 600
 
 
 def audited(strategy, guarantee, runs, promised=None, tamper=None):
