@@ -107,7 +107,7 @@ def test_pages_are_not_shown_under_another_name(lab):
 
 
 def test_a_busy_lab_says_when_to_come_again(site):
-    lab = Playground(most_running=1)
+    lab = Playground(most_running=1, patience=0.01)
     holding = lab.run(RUN)
     next(holding)
     with Serving(create_lab_app(lab, settings=ServerSettings(port=0))) as serving:

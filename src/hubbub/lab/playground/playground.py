@@ -33,6 +33,8 @@ from hubbub.release import METHODS, make_releaser, usual_method
 from hubbub.released import Keys
 
 MOST_RUNNING = 2
+PATIENCE = 1.5
+"""Seconds to wait for a turn: a run that its tab has given up needs a moment to end."""
 MOST_SECONDS = 60.0
 """A longer run is for the command line."""
 TELL_SECONDS = 0.2
@@ -48,8 +50,9 @@ class Playground:
     A live run keeps its mechanism's state between values; the values themselves pass through.
     """
 
-    def __init__(self, most_running: int = MOST_RUNNING, shelf: Shelf | None = None) -> None:
-        self.shelf = shelf or Shelf()
+    def __init__(self, most_running: int = MOST_RUNNING, patience: float = PATIENCE) -> None:
+        self.shelf = Shelf()
+        self._patience = patience
         self._turns = threading.BoundedSemaphore(most_running)
         self._closed = threading.Event()
         self._fits = {unit.name: _fitting(unit) for unit in words.UNITS}
@@ -126,7 +129,7 @@ class Playground:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        if not self._turns.acquire(blocking=False):
+        if not self._turns.acquire(timeout=self._patience):
             raise Overloaded("The Lab is busy with other runs.", "Try again in a moment.", retry_after=2)
         try:
             yield

@@ -19,7 +19,7 @@ TABLE = "date,visits,sales\n" + "\n".join(f"2026-01-{day:02},{900 + 7 * day},{da
 
 @pytest.fixture
 def lab():
-    made = Playground()
+    made = Playground(patience=0.01)
     yield made
     made.close()
 
