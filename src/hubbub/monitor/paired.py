@@ -14,6 +14,7 @@ from hubbub.confidential import Counts
 from hubbub.errors import StoreUnavailable, TickOutOfOrder, TickTaken
 from hubbub.privacy import Guarantee, divide, together
 from hubbub.ranges import RangeStream
+from hubbub.release import Releaser
 from hubbub.released import Keys, Release
 from hubbub.store import Curator, Store, Stream
 from hubbub.store.mechanism import Mechanism
@@ -124,7 +125,9 @@ def open_curator(
     if any(stream.name == name for stream in store.streams()):
         store.create_stream(name, keys, live, releaser.name, options)  # refuses another promise before anything is made
     # The companion first: whoever sees the live stream also sees that its promise has a second part.
-    ranges = store.curate(beside, mechanism, {COMPANION_OF: name, "window": plan.window})
+    # Whether the live measurements may share in an answer: only if what they cost never depends on what they showed.
+    even = isinstance(releaser, Releaser) and type(releaser).cost is Releaser.cost
+    ranges = store.curate(beside, mechanism, {COMPANION_OF: name, "window": plan.window, "even": even})
     try:
         return PairedCurator(store, store.curate(name, releaser, options), ranges, mechanism)
     except BaseException:

@@ -44,11 +44,13 @@ class PairWindow:
     V(R) V(L) / (V(R) + V(L)): less than either. Proof: docs/proofs/pair.md.
 
     A tick that only the live stream has (a crash between the two) is added as it is. Where only the companion has
-    measured some tick, L is not a sum over the same ticks, and R answers alone.
+    measured some tick, L is not a sum over the same ticks, and R answers alone. So it does where `even` is False: a
+    live mechanism that spends by what it saw before has variances that depend on its noise, and so would the weights.
     """
 
-    def __init__(self, window: RangeWindow) -> None:
+    def __init__(self, window: RangeWindow, *, even: bool = True) -> None:
         self.window = window
+        self._even = even
         rows = window.window + 1
         # Sums up to each tick over those that both have measured, as in `RangeWindow`.
         self._sums = np.zeros((rows, len(window.keys)), dtype=np.int64)
@@ -61,10 +63,17 @@ class PairWindow:
 
     @classmethod
     def of(
-        cls, keys: Keys, window: int, snapshot: Snapshot, releases: Iterable[Release], live: Iterable[Release]
+        cls,
+        keys: Keys,
+        window: int,
+        snapshot: Snapshot,
+        releases: Iterable[Release],
+        live: Iterable[Release],
+        *,
+        even: bool = True,
     ) -> PairWindow:
         """From what a store holds: the companion's state and releases, and the live stream's."""
-        made = cls(RangeWindow.of(keys, window, snapshot, releases))
+        made = cls(RangeWindow.of(keys, window, snapshot, releases), even=even)
         found = {release.tick.index: release for release in live}
         for tick in range(made.window.oldest, made.window.next_tick):
             made._note(tick, found.get(tick))
@@ -97,7 +106,7 @@ class PairWindow:
         self._sums[row], self._variances[row] = self._sums[before], self._variances[before]
         self._alone[row] = self._alone[before]
         ours = self.window.is_measured(tick)
-        if live is None or live.measurements is None or live.noise_variance is None:
+        if live is None or live.measurements is None or live.noise_variance is None or (ours and not self._even):
             self._alone[row] += ours
         elif ours:
             self._sums[row] += live.measurements

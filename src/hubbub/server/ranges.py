@@ -62,6 +62,7 @@ class Ranges:
         ours = self._store.releases(beside, first=first, last=end - 1)
         live = self._store.releases(name, first=first, last=end - 1)
         if window is None or fresh:
-            self._windows[name] = PairWindow.of(beside.keys, size, snapshot, ours, live)
+            even = bool(beside.options["even"])
+            self._windows[name] = PairWindow.of(beside.keys, size, snapshot, ours, live, even=even)
         else:
             window.extend(snapshot, ours, live)

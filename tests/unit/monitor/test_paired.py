@@ -7,8 +7,9 @@ import pytest
 from hubbub.confidential import Counts
 from hubbub.errors import GuaranteeChanged, InvalidCounts, InvalidParameter, StoreUnavailable, TickTaken
 from hubbub.monitor.paired import PairedCurator, RangePlan, open_curator
-from hubbub.privacy import Event, Guarantee, Session, divide, together
-from hubbub.release import Lpa
+from hubbub.privacy import Event, Guarantee, Session, User, Window, divide, together
+from hubbub.ranges import PairWindow
+from hubbub.release import Lpa, make_releaser
 from hubbub.released import Keys, Tick
 from hubbub.store import Curator, Store, faults
 
@@ -231,3 +232,30 @@ def test_queries_are_kept_within_bounds(store):
     for wrong in ((), (0,), (2**63,)):
         with pytest.raises(InvalidParameter):
             store.record_query("site", *wrong)
+
+
+def test_zcdp_is_divided_and_kept_as_well(store):
+    whole = Guarantee.zcdp(Session(max_ticks=20), "1/2")
+    with opened(store, RangePlan(64), whole) as pair:
+        pair.release(counts(0))
+        assert pair.guarantee == whole
+    assert (store.budget("site").currency, store.budget("site").spent) == ("rho", Fraction(1, 40))
+
+
+@pytest.mark.parametrize(("method", "even"), [("lpa", True), ("navigation", True), ("sample", False), ("ba", False)])
+def test_live_measurements_share_in_answers_only_at_even_costs(store, method, even):
+    unit = Window(4) if method == "ba" else User(max_ticks=10, horizon=100)
+
+    def make(keys, guarantee):
+        return make_releaser(method, keys, guarantee)
+
+    with open_curator(store, "site", KEYS, Guarantee.pure(unit, 1), make, PLAN) as pair:
+        for tick in range(8):
+            pair.release(counts(tick))
+    companion = store.companion("site")
+    assert companion.options["even"] is even
+    window = PairWindow.of(
+        KEYS, 64, store.state(companion), store.releases(companion), store.releases("site"), even=even
+    )  # fmt: skip
+    assert (window.total(0, 7).weight < 1) == even
+    assert window.total(0, 7).missing == 0
