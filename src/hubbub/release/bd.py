@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,9 +44,11 @@ class Bd(WindowBudget):
     def __init__(self, keys: Keys, guarantee: Guarantee, *, source: ByteSource | None = None) -> None:
         super().__init__(keys, guarantee, source=source)
         self._recent: deque[tuple[int, Fraction]] = deque()
+        self._held = Fraction(0)  # their sum: a window may be thousands of ticks long
 
     def _price(self, tick: int) -> Fraction:
-        held = sum((price for at, price in self._recent if at > tick - self.window), Fraction(0))
+        gone = takewhile(lambda paid: paid[0] <= tick - self.window, self._recent)
+        held = self._held - sum((price for _, price in gone), Fraction(0))
         price = (self.guarantee.budget / 2 - held) / 2
         # Halving for ever makes fractions of ever more digits: round down to what noise can be drawn for.
         parts = price * FEWEST // self.guarantee.budget
@@ -53,8 +56,9 @@ class Bd(WindowBudget):
 
     def _paid(self, tick: int, price: Fraction) -> None:
         self._recent.append((tick, price))
+        self._held += price
         while self._recent[0][0] <= tick - self.window:
-            self._recent.popleft()
+            self._held -= self._recent.popleft()[1]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super()._state()
@@ -63,3 +67,4 @@ class Bd(WindowBudget):
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[np.int64]]) -> None:
         super()._restore(facts, arrays)
         self._recent = deque((at, Fraction(price)) for at, price in facts["recent"])
+        self._held = sum((price for _, price in self._recent), Fraction(0))
