@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hubbub.detect.days import Days
 from hubbub.detect.ears import EarsSettings, ears_statistics
-from hubbub.errors import UnknownKey
 from hubbub.released import Keys, Release, Tick
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +55,23 @@ class EarsDetector:
     def __init__(self, keys: Keys, settings: EarsSettings | None = None) -> None:
         self.keys = keys
         self.settings = settings or EarsSettings()
-        days = self.settings.days + 1
-        self._values: deque[Array] = deque(maxlen=days)
-        self._noise: deque[Array] = deque(maxlen=days)
+        self._days = Days(keys, self.settings.days + 1)
 
     def see(self, release: Release) -> list[Alert]:
         """The alerts of the release's day."""
-        if release.keys != self.keys:
-            raise UnknownKey("The release has other keys than the detector.", "Make a detector for each stream.")
-        measured = release.values if release.measurements is None else release.measurements.astype(np.float64)
-        self._values.append(measured)
-        self._noise.append(np.full(len(self.keys), release.noise_variance or 0.0))
+        self._days.add(release)
         if release.measurements is None:
             return []
-        statistic = ears_statistics(np.stack(self._values), self.settings, np.stack(self._noise))[-1]
+        statistic = ears_statistics(self._days.values, self.settings, self._days.noise)[-1]
         limit = self.settings.limit
         return [
-            Alert(self.keys.names[i], release.tick, self.settings.kind, float(measured[i]), float(statistic[i]), limit)
+            Alert(
+                self.keys.names[i],
+                release.tick,
+                self.settings.kind,
+                float(release.measurements[i]),
+                float(statistic[i]),
+                limit,
+            )
             for i in np.flatnonzero(statistic > limit)
         ]

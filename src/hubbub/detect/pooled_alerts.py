@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from datetime import timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hubbub.detect.days import Days
 from hubbub.detect.pooled import BASELINE, PooledSettings, pooled_statistics
-from hubbub.errors import UnknownKey
 from hubbub.released import Keys, Release, Tick
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +60,14 @@ class PooledDetector:
     def __init__(self, keys: Keys, settings: PooledSettings | None = None) -> None:
         self.keys = keys
         self.settings = settings or PooledSettings()
-        days = self.settings.days + 1
-        self._values: deque[Array] = deque(maxlen=days)
-        self._noise: deque[Array] = deque(maxlen=days)
+        self._days = Days(keys, self.settings.days + 1)
 
     def see(self, release: Release) -> list[PooledAlert]:
         """The alerts of the release's day."""
-        if release.keys != self.keys:
-            raise UnknownKey("The release has other keys than the detector.", "Make a detector for each stream.")
-        measured = release.values if release.measurements is None else release.measurements.astype(np.float64)
-        self._values.append(measured)
-        self._noise.append(np.full(len(self.keys), release.noise_variance or 0.0))
+        self._days.add(release)
         if release.measurements is None:
             return []
-        found = pooled_statistics(
-            np.stack(self._values), self.settings, np.stack(self._noise), laplace=not release.cost.rho
-        )
+        found = pooled_statistics(self._days.values, self.settings, self._days.noise, laplace=not release.cost.rho)
         return [
             PooledAlert(
                 self.keys.names[i],
