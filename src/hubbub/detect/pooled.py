@@ -41,14 +41,14 @@ class PooledSettings:
     """`longest`: most days looked at together. `threshold`: a day alarms above it. `knows_weekdays`: as for EARS."""
 
     longest: int = 14
-    threshold: float = 4.0
+    threshold: float = 3.0
     knows_weekdays: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.longest, bool) or not isinstance(self.longest, int) or not 1 <= self.longest <= BASELINE:
             raise InvalidParameter(f"`longest` must be 1 to {BASELINE} days; got {self.longest!r}.", "14 is usual.")
         if not math.isfinite(self.threshold):
-            raise InvalidParameter(f"`threshold` must be a number; got {self.threshold}.", "4 is usual.")
+            raise InvalidParameter(f"`threshold` must be a number; got {self.threshold}.", "3 is usual.")
 
     @property
     def spans(self) -> tuple[int, ...]:

@@ -51,10 +51,10 @@ class PooledDetector:
     >>> def day(t, count):
     ...     one = np.array([float(count)])
     ...     return Release(Tick(t), Keys(["flu"]), one, one * 0 + 2.8, one, one, np.array([count]), 8.0)
-    >>> for t in range(44):
-    ...     for alert in detector.see(day(t, 20 + t % 3 + (18 if t > 40 else 0))):
+    >>> for t in range(43):
+    ...     for alert in detector.see(day(t, 20 + t % 3 + (13 if t > 40 else 0))):
     ...         print(alert)
-    flu, tick 43: 55 more than usual were measured in the last 3 days together, 4.3 standard errors (alarm above 4); ...
+    flu, tick 42: 26 more than usual were measured in the last 2 days together, 3.1 standard errors (alarm above 3); ...
     """
 
     def __init__(self, keys: Keys, settings: PooledSettings | None = None) -> None:

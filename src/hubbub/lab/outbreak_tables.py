@@ -66,13 +66,13 @@ def _own(rows: Sequence[dict[str, Any]]) -> Table:
     sources = ("raw", "measured", "filtered")
     cells = []
     for signal in SIGNALS:
-        for kind in KINDS:
-            picked = [by[signal, kind, source] for source in sources]
-            own = [f"{100 * row['day']:.1f} % / {100 * row['specificity']:.1f} %" for row in picked]
-            equal = [f"{100 * row['day_at_equal_specificity']:.1f} %" for row in picked]
+        for kind in (*KINDS, "pooled"):
+            picked = [by.get((signal, kind, source)) for source in sources]
+            own = [f"{100 * row['day']:.1f} % / {100 * row['specificity']:.1f} %" if row else "–" for row in picked]
+            equal = [f"{100 * row['day_at_equal_specificity']:.1f} %" if row else "–" for row in picked]
             cells.append([f"{signal}, {kind}", *own, *equal])
     title = (
-        "Figures 4.4 and 4.5: sensitivity / specificity at EARS' own thresholds, epsilon 1; then sensitivity at "
+        "Figures 4.4 and 4.5: sensitivity / specificity at the usual thresholds, epsilon 1; then sensitivity at "
         f"specificity {SPECIFICITY:g}"
     )
     return Table(title, ["signal, statistic", *sources, *(f"{source}, equal" for source in sources)], cells)

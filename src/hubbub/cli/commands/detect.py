@@ -24,7 +24,7 @@ def command(
     ] = "pooled",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Alarm above it; left out 4 for pooled, 3 for C1 and C2, 2 for C3."),
+        typer.Option("--threshold", help="Alarm above it; left out 3, for C3 2."),
     ] = None,
     weekdays: Annotated[
         bool | None,
@@ -46,7 +46,7 @@ def command(
     knows = daily if weekdays is None else weekdays
     seer: EarsDetector | PooledDetector
     if detector == "pooled":
-        limit = 4.0 if threshold is None else threshold
+        limit = PooledSettings().threshold if threshold is None else threshold
         seer, first = PooledDetector(keys, PooledSettings(threshold=limit, knows_weekdays=knows)), 30
     else:
         settings = EarsSettings(detector, knows_weekdays=knows, threshold=threshold)
