@@ -89,14 +89,16 @@ class Feed:
         return sorted(self._streams.values(), key=lambda stream: stream.id)
 
     def stream(self, name: str) -> Stream:
-        found = self._streams.get(name) or self._companions.get(name)
-        if found is None:
+        if name not in self._streams:
             raise UnknownStream("There is no stream of that name.", "GET /v1/streams lists them.")
-        return found
+        return self._streams[name]
+
+    def readable(self, name: str) -> Stream:
+        """A stream or a companion: what was released can be read of both, anything else belongs to the stream."""
+        return self._companions.get(name) or self.stream(name)
 
     def channel(self, name: str) -> Channel:
-        if name not in self._channels:
-            raise UnknownStream("There is no stream of that name.", "GET /v1/streams lists them.")
+        self.stream(name)
         return self._channels[name]
 
     def companion(self, name: str) -> Stream | None:

@@ -136,11 +136,14 @@ def test_one_promise_is_told_everywhere(reader):
     assert "e^0.5" not in page
 
 
-def test_a_companion_can_be_read_but_is_no_page(reader):
+def test_a_companion_can_be_read_but_is_no_page(reader, paired):
     assert len(reader.get("/v1/streams/site.ranges/releases?limit=5").json()["releases"]) == 5
     for path in ("range?from=0&to=1", "budget", "top", "live", "alerts"):
         assert reader.get(f"/v1/streams/site.ranges/{path}").status_code == 404
     assert reader.get("/?stream=site.ranges").status_code == 404
+    sending = {"Authorization": f"Bearer {paired.store.tokens.add('ingest')}", "Content-Type": "application/json"}
+    for path in ("counts", "events"):
+        assert reader.post(f"/v1/streams/site.ranges/{path}", content=b"{}", headers=sending).status_code == 404
     assert "site.ranges" not in reader.get("/").text
 
 

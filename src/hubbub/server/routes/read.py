@@ -73,7 +73,7 @@ async def releases(
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
     kind = formats.choose(accept, form)
-    keys = desk.feed.stream(stream).keys
+    keys = desk.feed.readable(stream).keys
     positions = positions_of(keys, key)
     limit = min(limit, max(1, MOST_CELLS // len(keys)))  # whole releases are read, whichever keys are shown
 
@@ -114,7 +114,7 @@ async def alerts(desk: TheDesk, stream: str) -> dict[str, Any]:
 
 @router.get("/streams/{stream}/budget", summary="Spent, left, and the guarantee in a sentence", responses=refusals(404))
 async def budget(desk: TheDesk, stream: str) -> dict[str, Any]:
-    desk.feed.channel(stream)  # a companion has no budget of its own: what is promised is the sum
+    desk.feed.stream(stream)
     return await run_in_threadpool(budget_of, desk, stream)
 
 
