@@ -50,17 +50,18 @@ class ToeplitzColumn:
         if count > SMALL:
             self._large = True
             self._sums = list(map(int, self._sums))
-        each = zip(self._sums, self._decays, strict=True)
+        each = zip(self._sums, self._decays)  # noqa: B905 - alike by construction, and this runs at every tick
         if self._large:
             self._sums = [s - round(s * decay) + fresh for s, decay in each]
         else:
-            self._sums = [s - ((s * decay + _TO_WHOLE) - _TO_WHOLE) + fresh for s, decay in each]
+            more = float(fresh)
+            self._sums = [s - ((s * decay + _TO_WHOLE) - _TO_WHOLE) + more for s, decay in each]
         return round(sum(map(mul, self._amounts, self._sums), self._newest * fresh))
 
     def solve(self, measured: int) -> int:
         """Post-processing: from what could be published itself to the increment of the rounded prefix."""
         solved = (measured / self._unit - sum(map(mul, self._past_weights, self._solved))) / self._diagonal
-        self._solved = [s * kept + solved for s, kept in zip(self._solved, self._kept, strict=True)]
+        self._solved = [s * kept + solved for s, kept in zip(self._solved, self._kept)]  # noqa: B905
         self._prefix += solved
         before, self._published = self._published, floor(self._prefix + 0.5)
         return self._published - before

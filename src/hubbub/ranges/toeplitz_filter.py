@@ -47,9 +47,11 @@ class ToeplitzFilter(Walk):
         if not self._ahead:
             self._ahead = list(self._draw(0, CHUNK)[::-1])
         noise = self._ahead.pop()
+        if self._keys == 1:
+            return np.array([self._columns[0].measure(counts.item(), noise.item())])
         if self._columns:
             each = zip(self._columns, counts.tolist(), noise.tolist(), strict=True)
-            return np.array([column.measure(count, one) for column, count, one in each], dtype=np.int64)
+            return np.array([column.measure(count, one) for column, count, one in each])
         return self._solve(self._weigh(counts) + noise)
 
     def _weigh(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
