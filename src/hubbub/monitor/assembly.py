@@ -28,7 +28,7 @@ from hubbub.monitor.settings import (
 )
 from hubbub.monitor.spool import Spool
 from hubbub.privacy import Guarantee
-from hubbub.release import Releaser, make_releaser
+from hubbub.release import Releaser, make_releaser, usual_method
 from hubbub.released import Keys, Release
 from hubbub.store import Store
 
@@ -79,7 +79,8 @@ def _curator(settings: MonitorSettings, store: Store, keys: Keys) -> AnyCurator:
     known = {} if model is None else {"model": NavigationModel.load(model)}
 
     def make(keys: Keys, guarantee: Guarantee) -> Releaser:
-        return make_releaser(settings.method.name, keys, guarantee, **known)
+        method = settings.method.name or usual_method(guarantee, len(keys), modelled=model is not None)
+        return make_releaser(method, keys, guarantee, **known)
 
     ranges = settings.ranges
     plan = None

@@ -30,8 +30,8 @@ class Monitor:
         Reference: that of `method`.
         Proof: docs/proofs/perturbation.md and docs/proofs/ledger.md (proved).
 
-    Without a `method` the unit decides (`usual_method`). With a `store` (a path, or a PostgreSQL address) every tick is
-    debited on disk before its noise is drawn, and a monitor that is opened again goes on where the last one stopped,
+    Without a `method` the promise decides (`usual_method`). With a `store` (a path, or a PostgreSQL address) every tick
+    is debited on disk before its noise is drawn, and a monitor that is opened again goes on where the last one stopped,
     however that ended.
 
     >>> import hubbub as hb
@@ -63,7 +63,9 @@ class Monitor:
             if delta
             else Guarantee.pure(unit, epsilon, allow_weak=allow_weak)
         )
-        self._releaser: Releaser = make_releaser(method or usual_method(guarantee), Keys(keys), guarantee, **settings)
+        counted = Keys(keys)
+        chosen = method or usual_method(guarantee, len(counted), modelled="model" in settings)
+        self._releaser: Releaser = make_releaser(chosen, counted, guarantee, **settings)
         self._store: Store | None = None
         self._curator: Curator | None = None
         if store is not None:

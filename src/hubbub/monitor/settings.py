@@ -156,8 +156,10 @@ class CollectSettings(_Table):
 class MethodSettings(_Table):
     """How noisy counts become estimates."""
 
-    name: str = Field(
-        "navigation", description="The mechanism; `navigation` filters, `lpa` publishes the noisy counts."
+    name: str | None = Field(
+        None,
+        description="The mechanism: `navigation` filters, `lpa` publishes the noisy counts. "
+        "Left out: what suits the promise and the number of keys.",
     )
     model: Path | None = Field(None, description="A model that `hubbub fit` learned from public sessions.")
 

@@ -82,7 +82,7 @@ def command(
     protected = unit_of(unit, max_ticks, horizon or len(series), max_items)
     _check_horizon(unit, horizon, len(series))
     guarantee = Guarantee.pure(protected, epsilon)
-    method = method or ("navigation" if site is not None else usual_method(guarantee, len(keys)))
+    method = method or usual_method(guarantee, len(keys), modelled=site is not None)
     settings: dict[str, Any] = {} if site is None else {"model": site}
     releaser = make_releaser(method, keys, guarantee, **settings)
     releases = []
