@@ -43,6 +43,8 @@ class BankShapes(Protocol):
     @property
     def seasonal(self) -> Array: ...
     @property
+    def offset(self) -> Array: ...
+    @property
     def log_prior(self) -> Array: ...
     @property
     def count(self) -> int: ...
@@ -64,7 +66,7 @@ class BankState:
 def start(shapes: BankShapes, series: int, centre: float, spread: float) -> BankState:
     """What is believed before anything was measured: a level around exp(`centre`), within a factor exp(`spread`)."""
     mean = np.zeros((series, shapes.count, shapes.size))
-    mean[..., 0] = centre
+    mean[..., 0] = centre + shapes.offset
     covariance = np.zeros((series, shapes.count, shapes.size, shapes.size))
     covariance[..., 0, 0] = spread**2
     covariance[..., 1, 1] = FIRST_DEVIATION * shapes.deviation**2

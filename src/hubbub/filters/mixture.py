@@ -63,10 +63,3 @@ class LogMixture:
                 break
         points: Array = np.exp(np.minimum(at, 600.0))
         return points
-
-    def spread(self) -> Array:
-        """The standard deviation of the logarithm under the whole mixture, a series."""
-        weights = np.exp(self.log_weights)
-        centre = (weights * self.mean).sum(axis=-1, keepdims=True)
-        spread: Array = np.sqrt((weights * (self.variance + (self.mean - centre) ** 2)).sum(axis=-1))
-        return spread

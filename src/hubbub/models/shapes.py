@@ -7,6 +7,7 @@
 | f, d | `decay`, `deviation` | the deviation is an AR(1) with factor f a tick and standard deviation d |
 | w | `white` | what changes from tick to tick without memory |
 | a | `seasonal` | 1 where the shape has the public periods, 0 where not |
+| o | `offset` | where the level starts, relative to what is thought of most shapes |
 
 On a logarithm all sizes are shares of the level, so one bank serves a village and a country.
 """
@@ -25,11 +26,20 @@ from hubbub.errors import InvalidParameter
 
 Array = NDArray[np.float64]
 
-DRIFTS = ((0.002, 0.45), (0.008, 0.45), (0.03, 0.1))
-"""Steps of the level a tick, with their prior weight: most levels are slow."""
-DEVIATIONS = ((3, 0.3, 0.2), (12, 0.3, 0.2), (12, 1.0, 0.2), (50, 0.3, 0.2), (50, 1.0, 0.2))
-"""Time constants in ticks, sizes and weights of deviations from the level; half of the prior has none."""
-WHITES = ((0.03, 0.5), (0.12, 0.35), (0.4, 0.15))
+DRIFTS = ((0.002, 0.4), (0.006, 0.25), (0.018, 0.2), (0.05, 0.1), (0.13, 0.05))
+"""Steps of the level a tick, with their prior weight: most levels are slow, a few leap."""
+WHITES = ((0.02, 0.7), (0.12, 0.2), (0.4, 0.1))
+DEVIATING = 0.2
+"""The prior weight of all shapes with a deviation. Their level is slow, or the deviation would say nothing new."""
+DEVIATIONS = ((3, 0.3, 0.35), (12, 0.4, 0.2), (12, 1.0, 0.25), (50, 1.0, 0.2))
+"""Time constants in ticks, sizes and weights of deviations from the level."""
+DEVIATING_DRIFTS = ((0.002, 0.7), (0.015, 0.3))
+HIDDEN = ((0.006, 0.12), (0.018, 0.4))
+"""Drift and white noise of the shapes of a series that lies far below the noise."""
+HIDDEN_WEIGHT = 0.1
+HIDDEN_OFFSET = -5.0
+"""Their level is thought to be e^5 times lower. Without them a series nobody can see would be released at the noise's
+size, many times too high, and with an interval that excludes the truth."""
 SEASON_SIZE = 0.5
 """How large a season's first harmonic is thought to be; the k-th is thought to be a k-th of it."""
 MOST_HARMONICS = 3
@@ -60,7 +70,7 @@ class Shapes:
     """The parameters of every model of the bank, one entry a model, and the periods they share.
 
     >>> Shapes.usual().count, Shapes.usual([7]).count, Shapes.usual([7]).size
-    (54, 108, 8)
+    (41, 82, 8)
     """
 
     drift: Array
@@ -68,25 +78,29 @@ class Shapes:
     deviation: Array
     white: Array
     seasonal: Array
+    offset: Array
     log_prior: Array
     periods: tuple[Period, ...] = ()
 
     @classmethod
     def usual(cls, periods: Sequence[float] = ()) -> Shapes:
         """The default bank: slow to quick levels, with and without deviations, much or little white noise, seasons."""
+        seen = 1 - HIDDEN_WEIGHT
         without: list[tuple[float, ...]] = []
         for (drift, a), (white, b) in product(DRIFTS, WHITES):
-            without.append((drift, 0.0, 0.0, white, 0.0, a * b / 2))
-            for time, size, share in DEVIATIONS:
-                without.append((drift, math.exp(-1 / time), size, white, 0.0, a * b * share / 2))
+            without.append((drift, 0.0, 0.0, white, 0.0, 0.0, seen * (1 - DEVIATING) * a * b))
+        for (drift, a), (white, b), (time, size, c) in product(DEVIATING_DRIFTS, WHITES, DEVIATIONS):
+            without.append((drift, math.exp(-1 / time), size, white, 0.0, 0.0, seen * DEVIATING * a * b * c))
+        for drift, white in HIDDEN:
+            without.append((drift, 0.0, 0.0, white, 0.0, HIDDEN_OFFSET, HIDDEN_WEIGHT / len(HIDDEN)))
         rows = np.array(without)
         if periods:
             with_season = rows.copy()
             with_season[:, 4] = 1.0
             rows = np.concatenate([rows, with_season])
-        drift, decay, deviation, white, seasonal, weight = rows.T
+        drift, decay, deviation, white, seasonal, offset, weight = rows.T
         prior = np.log(weight / weight.sum())
-        return cls(drift, decay, deviation, white, seasonal, prior, tuple(Period.of(p) for p in periods))
+        return cls(drift, decay, deviation, white, seasonal, offset, prior, tuple(Period.of(p) for p in periods))
 
     @property
     def count(self) -> int:

@@ -24,10 +24,8 @@ from hubbub.release.releaser import Estimate, Releaser
 from hubbub.release.schedule import Candidates, numbers_of_looks, shared_plan
 from hubbub.released import Cost, Keys, Release, Tick
 
-KNOWN = 1.1
-"""Once the level is known within a factor e^1.1 = 3 the rest of the budget is planned; until then looks double."""
 MEMORY = 0.98
-LEAN = 0.35
+LEAN = 0.2
 """How far the released point leans from the median towards the point of least relative error (1)."""
 _SHARES = np.array([0.5, 0.025, 0.975, 0.16, 0.84])
 _LEANS = np.array([LEAN, 0.0, 0.0, 0.0, 0.0])
@@ -37,9 +35,10 @@ class Adaptive(Releaser):
     """A bank of state-space models on the logarithm of the counts, and a schedule of looks that it plans by itself.
 
     Nothing is tuned by hand: the models are weighed by how well they foresaw the measurements, and the next look is
-    taken when the expected error over the ticks that are left says so. A first look of a tenth of the budget finds
-    the level; where it cannot, the next looks double. For units without a horizon (events, sessions, windows) there
-    is nothing to save up: every tick is measured at the even cost and the bank decides how much to smooth.
+    taken when the expected error over the ticks that are left says so. A first look of a tenth of the budget seeks
+    the level; what it leaves open is part of the plan for the rest. For units without a horizon (events, sessions,
+    windows) there is nothing to save up: every tick is measured at the even cost and the bank decides how much to
+    smooth.
 
     `periods` are public rhythms in ticks; left out, they follow from the first tick's length: a week and a year for
     days, 12 for months.
@@ -65,6 +64,7 @@ class Adaptive(Releaser):
     """
 
     name: ClassVar[str] = "adaptive"
+    state_version: ClassVar[int] = 2
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Adaptive(Releaser):
         self._clock = 0  # ticks gone by
         self._looking = 0  # the tick of the next look; -1: never again
         self._price = self._first_price()
-        self._doubled = 0  # how often the search has doubled; -1: the level is known
+        self._planned = False  # whether there was a plan yet
         self._until_plan = 0  # looks to take before planning anew
         self._gap = 1  # ticks between those looks
 
@@ -142,7 +142,7 @@ class Adaptive(Releaser):
         self._bank = state
         if self._plans:
             self._purse.spend(self._account.amount(cost))
-            self._plan(state, belief, tick)
+            self._plan(state, tick)
         return self._estimate(belief)
 
     def _predict(self) -> Estimate:
@@ -177,19 +177,13 @@ class Adaptive(Releaser):
 
     # ── the schedule ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _plan(self, state: BankState, belief: LogMixture, tick: int) -> None:
+    def _plan(self, state: BankState, tick: int) -> None:
         horizon = self.guarantee.unit.horizon
         assert horizon is not None
         ahead = horizon - 1 - tick
         if ahead <= 0 or self._most() <= 0:
             self._looking = -1
             return
-        if self._doubled >= 0 and float(np.median(belief.spread())) > KNOWN and self._purse.left > 0:
-            self._doubled += 1
-            self._price = self._first_price() * 2**self._doubled
-            self._looking = tick + 1
-            return
-        first, self._doubled = self._doubled >= 0, -1
         if self._until_plan > 0:
             self._until_plan -= 1
             self._looking = tick + self._gap
@@ -199,7 +193,8 @@ class Adaptive(Releaser):
         if self._purse.may_look_always and ahead > self._purse.looks_left:
             looks, prices = np.append(looks, ahead), [*prices, self._purse.even]
         scales = np.array([self._scale(price) for price in prices])
-        chosen = shared_plan(state, self._known_shapes, ahead, Candidates(looks, scales), at_once=first)
+        chosen = shared_plan(state, self._known_shapes, ahead, Candidates(looks, scales), at_once=not self._planned)
+        self._planned = True
         self._price = self._purse.piece(chosen.looks)
         self._looking = tick + chosen.delay
         self._gap = max(round(ahead / (chosen.looks + 1)), 1)
@@ -212,7 +207,7 @@ class Adaptive(Releaser):
             "clock": self._clock,
             "looking": self._looking,
             "price": str(self._price),
-            "doubled": self._doubled,
+            "planned": self._planned,
             "until_plan": self._until_plan,
             "gap": self._gap,
             "purse": self._purse.state(),
@@ -225,7 +220,7 @@ class Adaptive(Releaser):
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self._clock, self._looking = facts["clock"], facts["looking"]
-        self._price, self._doubled = Fraction(facts["price"]), facts["doubled"]
+        self._price, self._planned = Fraction(facts["price"]), facts["planned"]
         self._until_plan, self._gap = facts["until_plan"], facts["gap"]
         self._purse.restore(facts["purse"])
         self._shapes = None if facts["periods"] is None else Shapes.usual(facts["periods"])
