@@ -30,14 +30,15 @@ class LogMixture:
     def quantiles(self, shares: Array, lean: Array) -> Array:
         """The points below which the mixture has each of `shares`, a row a share and a column a series.
 
-        `lean` weighs the mixture by count^-lean first: 0 gives plain quantiles, 1 with a share of 1/2 the point of
-        least expected *relative* error. A lognormal weighed so stays lognormal, its mean moved by -lean variance.
+        `lean`, one a share or a row a share and a column a series, weighs the mixture by count^-lean first: 0 gives
+        plain quantiles, 1 with a share of 1/2 the point of least expected *relative* error. A lognormal weighed so
+        stays lognormal, its mean moved by -lean variance.
 
         >>> one = LogMixture(np.log([[100.0]]), np.array([[0.01]]), np.zeros((1, 1)))
         >>> one.quantiles(np.array([0.5, 0.975]), np.zeros(2)).round(1).tolist()
         [[100.0], [121.7]]
         """
-        by = lean[:, None, None]
+        by = lean.reshape(len(shares), -1, 1)
         kept = np.flatnonzero((self.log_weights > _LIGHTEST).any(axis=0))
         mean, variance = self.mean[:, kept], self.variance[:, kept]
         deviation = np.sqrt(variance)
@@ -63,3 +64,10 @@ class LogMixture:
                 break
         points: Array = np.exp(np.minimum(at, 600.0))
         return points
+
+    def spread(self) -> Array:
+        """The variance of the logarithm under the whole mixture, a series."""
+        weights = np.exp(self.log_weights)
+        centre = (weights * self.mean).sum(axis=-1, keepdims=True)
+        spread: Array = (weights * (self.variance + (self.mean - centre) ** 2)).sum(axis=-1)
+        return spread

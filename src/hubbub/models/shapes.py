@@ -31,7 +31,7 @@ DRIFTS = ((0.002, 0.4), (0.006, 0.25), (0.018, 0.2), (0.05, 0.1), (0.13, 0.05))
 WHITES = ((0.02, 0.7), (0.12, 0.2), (0.4, 0.1))
 DEVIATING = 0.2
 """The prior weight of all shapes with a deviation. Their level is slow, or the deviation would say nothing new."""
-DEVIATIONS = ((3, 0.3, 0.35), (12, 0.4, 0.2), (12, 1.0, 0.25), (50, 1.0, 0.2))
+DEVIATIONS = ((3, 0.3, 0.3), (12, 0.4, 0.2), (12, 1.0, 0.2), (50, 0.3, 0.15), (50, 1.0, 0.15))
 """Time constants in ticks, sizes and weights of deviations from the level."""
 DEVIATING_DRIFTS = ((0.002, 0.7), (0.015, 0.3))
 HIDDEN = ((0.006, 0.12), (0.018, 0.4))
@@ -70,7 +70,7 @@ class Shapes:
     """The parameters of every model of the bank, one entry a model, and the periods they share.
 
     >>> Shapes.usual().count, Shapes.usual([7]).count, Shapes.usual([7]).size
-    (41, 82, 8)
+    (47, 94, 8)
     """
 
     drift: Array

@@ -25,10 +25,12 @@ from hubbub.release.schedule import Candidates, numbers_of_looks, shared_plan
 from hubbub.released import Cost, Keys, Release, Tick
 
 MEMORY = 0.98
-LEAN = 0.2
-"""How far the released point leans from the median towards the point of least relative error (1)."""
+LEAN = 0.6
+"""How far the released point leans, at most, from the median towards the point of least relative error (1)."""
+HALF_LEAN = 2.0
+"""The variance of the logarithm at which it leans half as far. A level known within a few tens of per cent is released
+at its median; one that nobody can see is released low, since too high is the worse mistake: it has no bound."""
 _SHARES = np.array([0.5, 0.025, 0.975, 0.16, 0.84])
-_LEANS = np.array([LEAN, 0.0, 0.0, 0.0, 0.0])
 
 
 class Adaptive(Releaser):
@@ -170,7 +172,10 @@ class Adaptive(Releaser):
         return NoiseShape(np.array([scale]), gaussian=not self._pure)
 
     def _estimate(self, belief: LogMixture) -> Estimate:
-        value, low, high, below, above = belief.quantiles(_SHARES, _LEANS)
+        squared = belief.spread() ** 2
+        leans = np.zeros((len(_SHARES), len(squared)))
+        leans[0] = LEAN * squared / (squared + HALF_LEAN**2)
+        value, low, high, below, above = belief.quantiles(_SHARES, leans)
         # Counts are whole: the interval ends at whole numbers, outwards, and so can hold zero.
         low, high = np.floor(low), np.ceil(high)
         return Estimate(np.clip(value, low, high), (above - below) / 2, low, high)
