@@ -28,15 +28,15 @@ Array = NDArray[np.float64]
 
 DRIFTS = ((0.002, 0.4), (0.006, 0.25), (0.018, 0.2), (0.05, 0.1), (0.13, 0.05))
 """Steps of the level a tick, with their prior weight: most levels are slow, a few leap."""
-WHITES = ((0.02, 0.7), (0.12, 0.2), (0.4, 0.1))
-DEVIATING = 0.2
+WHITES = ((0.03, 0.6), (0.12, 0.28), (0.4, 0.12))
+DEVIATING = 0.3
 """The prior weight of all shapes with a deviation. Their level is slow, or the deviation would say nothing new."""
 DEVIATIONS = ((3, 0.3, 0.3), (12, 0.4, 0.2), (12, 1.0, 0.2), (50, 0.3, 0.15), (50, 1.0, 0.15))
 """Time constants in ticks, sizes and weights of deviations from the level."""
 DEVIATING_DRIFTS = ((0.002, 0.7), (0.015, 0.3))
 HIDDEN = ((0.006, 0.12), (0.018, 0.4))
 """Drift and white noise of the shapes of a series that lies far below the noise."""
-HIDDEN_WEIGHT = 0.1
+HIDDEN_WEIGHT = 0.05
 HIDDEN_OFFSET = -5.0
 """Their level is thought to be e^5 times lower. Without them a series nobody can see would be released at the noise's
 size, many times too high, and with an interval that excludes the truth."""

@@ -25,11 +25,12 @@ from hubbub.release.schedule import Candidates, numbers_of_looks, shared_plan
 from hubbub.released import Cost, Keys, Release, Tick
 
 MEMORY = 0.98
-LEAN = 0.6
-"""How far the released point leans, at most, from the median towards the point of least relative error (1)."""
-HALF_LEAN = 2.0
-"""The variance of the logarithm at which it leans half as far. A level known within a few tens of per cent is released
-at its median; one that nobody can see is released low, since too high is the worse mistake: it has no bound."""
+LEANS = (0.15, 0.6)
+"""How far the released point leans from the median towards the point of least relative error (1): where the level is
+well known, and where it is not known at all. Too high is the worse mistake, since it has no bound; but where much is
+known, leaning far would only make a growing series lag."""
+HALF_WAY = 2.0
+"""The variance of the logarithm at which it leans half way between the two."""
 _SHARES = np.array([0.5, 0.025, 0.975, 0.16, 0.84])
 
 
@@ -174,7 +175,7 @@ class Adaptive(Releaser):
     def _estimate(self, belief: LogMixture) -> Estimate:
         squared = belief.spread() ** 2
         leans = np.zeros((len(_SHARES), len(squared)))
-        leans[0] = LEAN * squared / (squared + HALF_LEAN**2)
+        leans[0] = LEANS[0] + (LEANS[1] - LEANS[0]) * squared / (squared + HALF_WAY**2)
         value, low, high, below, above = belief.quantiles(_SHARES, leans)
         # Counts are whole: the interval ends at whole numbers, outwards, and so can hold zero.
         low, high = np.floor(low), np.ceil(high)

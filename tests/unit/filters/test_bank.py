@@ -106,3 +106,21 @@ def test_particles_follow_the_integral():
     mean = (weights * cloud).sum()
     assert mean == pytest.approx((x * after).sum() / after.sum(), abs=0.3)  # five standard errors of 200,000 particles
     assert particle.resample(cloud, weights, 0.5).mean() == pytest.approx(mean, abs=0.05)
+
+
+def test_a_lean_may_differ_from_series_to_series():
+    mixture = LogMixture(np.array([[5.0], [5.0]]), np.array([[0.4], [0.4]]), np.zeros((2, 1)))
+    found = mixture.quantiles(np.array([0.5]), np.array([[0.0, 1.0]]))
+    assert found[0] == pytest.approx(np.exp([5.0, 4.6]), rel=1e-3)
+
+
+def test_the_spread_is_within_models_and_between_them():
+    mixture = LogMixture(np.array([[4.0, 6.0]]), np.array([[0.1, 0.3]]), np.log([[0.5, 0.5]]))
+    assert mixture.spread() == pytest.approx(0.2 + 1.0)
+
+
+def test_hidden_shapes_start_lower():
+    shapes = Shapes.usual()
+    state = bank.start(shapes, 1, 7.0, 2.0)
+    assert set(state.mean[0, :, 0].round(6)) == {7.0, 2.0}
+    assert np.exp(shapes.log_prior[shapes.offset < 0]).sum() == pytest.approx(0.05)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hubbub.confidential import Counts
-from hubbub.errors import HorizonReached
+from hubbub.errors import HorizonReached, SchemaMismatch
 from hubbub.noise import simulation
 from hubbub.privacy import Event, Guarantee, Session, User, Window
 from hubbub.release import Adaptive
@@ -153,3 +153,33 @@ def test_a_gap_is_predicted_over_and_the_next_look_is_caught_up():
     feed(adaptive, [3000] * 3)
     release = adaptive.release(Counts.of(KEYS, Tick(90), [3000]))
     assert not release.is_predicted
+
+
+def test_the_rest_is_planned_right_after_the_first_look():
+    """A series that the first look cannot see: what is left is not spent in ever larger looks."""
+    with simulation(7) as source:
+        adaptive = stream(User(horizon=200), "0.01", source=source)
+        costs = [r.cost.epsilon for r in feed(adaptive, [3] * 200) if r.cost.epsilon]
+    assert costs[0] == Fraction(1, 1000)
+    assert len(costs) <= 6
+    assert max(costs) > Fraction(1, 1000)
+
+
+def test_what_the_noise_hides_is_released_low_and_its_interval_says_so():
+    with simulation(8) as source:
+        lasts = [feed(stream(User(horizon=60), "0.01", source=source), [2] * 60)[-1] for _ in range(5)]
+    assert sorted(r.values[0] for r in lasts)[2] < 50  # the noise of the whole budget has a scale of 100
+    assert sum(r.lower[0] <= 2 <= r.upper[0] for r in lasts) >= 4
+
+
+def test_a_level_that_is_well_seen_is_released_at_its_median():
+    with simulation(9) as source:
+        last = feed(stream(User(horizon=60), 1, source=source), [100_000] * 60)[-1]
+    assert last.values[0] == pytest.approx(100_000, rel=0.01)
+
+
+def test_a_state_of_the_older_bank_is_refused():
+    taken = stream(User(horizon=60)).snapshot()
+    older = type(taken)(taken.kind, 1, taken.facts, taken.arrays)
+    with pytest.raises(SchemaMismatch, match="version 1"):
+        stream(User(horizon=60)).restore(older)
