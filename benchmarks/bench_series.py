@@ -17,7 +17,7 @@ from hubbub.privacy import Guarantee, User
 from hubbub.release import make_releaser
 from hubbub.released import Keys, Tick
 
-LIMIT = "one core: some forty NumPy calls on 54 to 108 models a tick, and a plan now and then"
+LIMIT = "one core: some forty NumPy calls on 47 to 94 models a tick, and a plan now and then"
 
 
 def milliseconds_a_tick(method: str, ticks: int, keys: int = 1, **settings: Any) -> float:

@@ -1,7 +1,7 @@
 """Intervals of `adaptive` on series of its own model class cover 92 to 98 %, and the noise is the one it says.
 
-Measured once over 150 such series: 95.6 %, with a standard deviation of 0.051 between series. The mean over 60 series
-then has a standard error of 0.0066, and the limits 0.90 and 0.99 lie 8 and 5 of those away: a right mechanism
+Measured once over 150 such series: 95.2 %, with a standard deviation of 0.041 between series. The mean over 60 series
+then has a standard error of 0.0053, and the limits 0.90 and 0.985 lie 9 and 6 of those away: a right mechanism
 fails with a chance below 1e-6. A control whose intervals are half as wide (on the logarithm) must fail.
 """
 
@@ -53,7 +53,7 @@ def coverage(width=1.0):
 
 
 def test_intervals_cover_as_often_as_they_say():
-    assert 0.90 < coverage() < 0.99
+    assert 0.90 < coverage() < 0.985
 
 
 def test_the_control_with_half_the_width_fails():
