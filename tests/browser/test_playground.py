@@ -303,7 +303,7 @@ def test_typing_values_until_the_horizon(page, lab):
     page.fill("#value", "150")
     page.press("#value", "Enter")
     until(page, "!document.querySelector('#refused').hidden")
-    assert "The promise covers 3 ticks" in text_of(page, "#refused")
+    assert "horizon of 3 ticks" in text_of(page, "#refused")
     assert "Start a new stream" in text_of(page, "#refused")
     page.set_viewport_size({"width": 360, "height": 640})
     page.locator("#value").scroll_into_view_if_needed()

@@ -76,7 +76,7 @@ class Account:
             raise InvalidParameter(f"Tick {tick} was charged already or lies before tick {self._last}.")
         if horizon is not None and tick >= horizon:
             raise HorizonReached(
-                f"The promise covers {horizon:,} ticks, 0 to {horizon - 1}; tick {tick} lies beyond them.",
+                f"The horizon of {horizon:,} ticks, 0 to {horizon - 1}, is reached: tick {tick} has no promise.",
                 "Start a new stream: it is a new grant, and what both publish about a person adds up.",
             )
         if not amount:
