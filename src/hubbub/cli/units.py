@@ -10,7 +10,7 @@ def unit_of(name: str, max_ticks: int | None, horizon: int, max_items: int = 1) 
     """What is protected, by its name on the command line.
 
     >>> unit_of("user", None, 52)
-    User(max_ticks=52, horizon=52, max_items=1)
+    User(max_ticks=52, ticks=52, max_items=1)
     """
     if name == "event":
         if max_items != 1:

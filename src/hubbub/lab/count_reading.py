@@ -41,9 +41,9 @@ def read_series(
     row or an empty cell means: "refuse", "zero" or "predict". `dates` (day-first or month-first) settles dates that
     can be read in two ways. Rows may come in any order if they have times.
 
-    >>> series = read_series(b"date,flu\\n31.01.2026,5\\n02.02.2026,7\\n", "flu.csv", gaps="zero")
-    >>> series.values.ravel().tolist(), str(series.tick(1))
-    ([5, 0, 7], '1 (2026-02-01T00:00:00+00:00, 86400 s)')
+    >>> series = read_series(b"date,flu\\n30.01.2026,5\\n31.01.2026,6\\n02.02.2026,7\\n", "flu.csv", gaps="zero")
+    >>> series.values.ravel().tolist(), str(series.tick(2))
+    ([5, 6, 0, 7], '2 (2026-02-01T00:00:00+00:00, 86400 s)')
     """
     import polars as pl
 
