@@ -165,8 +165,9 @@ def test_everything_is_reached_by_keyboard(page, stage):
         }""")
         reached.append(name)
         assert outline != "none", f"{name} does not show that it has the focus"
-    for name in ("Skip to the numbers", "Top", "Guarantee", "About", "theme", "CSV", "truth", "front page"):
-        assert name in reached
+    largest = page.locator("#rows a").first.inner_text()  # which one, earlier ticks of the stage have decided
+    for name in ("Skip to the numbers", "Top", "Guarantee", "About", "theme", "CSV", "truth", largest):
+        assert name in reached, reached
     page.locator("#rows a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/key?**")
