@@ -151,13 +151,13 @@ def _grid(frame: Any, time: str, called: str, dates: str | None) -> tuple[Grid, 
 
     column = frame[time]
     if column.null_count():
-        raise InvalidInput(f"The column {time!r} of {called} has empty cells.", "Every row needs its time.")
+        raise InvalidInput(f"{called}: the column {time!r} has empty cells.", "Every row needs its time.")
     if column.dtype.is_temporal() and column.dtype != pl.Time and column.dtype != pl.Duration:
         text = column.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.6f")
     elif column.dtype == pl.String or column.dtype.is_integer():
         text = column.cast(pl.String)
     else:
-        raise InvalidInput(f"The column {time!r} of {called} holds neither whole numbers nor dates.", _SHAPE)
+        raise InvalidInput(f"{called}: the column {time!r} holds neither whole numbers nor dates.", _SHAPE)
     different = text.unique(maintain_order=True)
     grid = on_a_grid(read_times(different.to_list(), time, dates), time)
     place = dict(zip(different, grid.places, strict=True))
@@ -200,7 +200,7 @@ def _long(
         raise InvalidInput(f"{called} holds no counts.", _SHAPE)
     kinds = frame[key].cast(pl.String)
     if kinds.null_count() or (kinds == "").any():
-        raise InvalidInput(f"The column {key!r} of {called} has empty cells.", "Every row needs its key.")
+        raise InvalidInput(f"{called}: the column {key!r} has empty cells.", "Every row needs its key.")
     if frame.select(pl.struct(time, key).is_duplicated().any()).item():
         raise InvalidInput(f"{called} gives a key twice in one tick.", "Add them up first.")
     names = keys or Keys(sorted(set(kinds)))
@@ -221,7 +221,7 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
         wrong = (numbers.is_null() & ~empty).arg_true()
         if len(wrong):
             raise InvalidInput(
-                f"The column {column!r} of {called} does not hold numbers (line {wrong[0] + 2:,} is the first).",
+                f"{called}: the column {column!r} does not hold numbers (line {wrong[0] + 2:,} is the first).",
                 "Write counts as digits alone, without separators or units.",
             )
     elif cells.dtype.is_numeric():
@@ -229,7 +229,7 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
     elif cells.dtype == pl.Null:
         return np.full(len(cells), np.nan)
     else:
-        raise InvalidInput(f"The column {column!r} of {called} does not hold numbers.", _SHAPE)
+        raise InvalidInput(f"{called}: the column {column!r} does not hold numbers.", _SHAPE)
     found: NDArray[np.float64] = numbers.fill_null(float("nan")).to_numpy()
     for wrong_ones, why, hint in (
         (found < 0, "negative numbers", "Counts of people cannot be below zero."),
@@ -242,7 +242,7 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
     ):
         if (wrong_ones & ~np.isnan(found)).any():
             line = int(np.argmax(wrong_ones & ~np.isnan(found))) + 2
-            raise InvalidInput(f"The column {column!r} of {called} has {why} (line {line:,} is the first).", hint)
+            raise InvalidInput(f"{called}: the column {column!r} has {why} (line {line:,} is the first).", hint)
     return found
 
 

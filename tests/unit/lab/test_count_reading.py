@@ -181,7 +181,7 @@ def test_gaps_of_some_keys():
         (b"date,flu\n", "no counts"),
         (b"date\n2026-01-01\n", "no counts"),
         (b"tick,key,count\n", "no counts"),
-        (b"tick,key,count\n0,,5\n", "'key' of x.csv has empty cells"),
+        (b"tick,key,count\n0,,5\n", "'key' has empty cells"),
         (b"31337\n77123\n", "no line of names"),
         (b"2026-01-01,31337\n2026-01-02,77123\n", "no line of names"),
         (b"flu,flu\n1,2\n", "one name"),
