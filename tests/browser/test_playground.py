@@ -373,6 +373,7 @@ def test_a_link_restores_the_settings_and_holds_no_data(page, lab):
 def test_a_broken_link_does_no_harm(page, lab, part):
     page.goto(lab + part)
     settled(page)
+    assert page.locator("#refused").is_hidden()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hubbub.released import Keys
 CONFIDENCE = 1 - 1e-8
 KEYS = Keys(["front", "news"])
 TICKS = 5
-RUNS = 600
+RUNS = 1500
 
 
 def audited(strategy, guarantee, runs, promised=None, tamper=None):

@@ -109,7 +109,9 @@ def test_a_promise_once_made_is_neither_split_nor_joined_later(store, first, the
 
 def test_another_method_for_ranges_is_no_other_promise(store):
     opened(store, RangePlan(64)).close()
+    before = store.budget("site")
     opened(store, RangePlan(64, method="none")).close()
+    assert store.budget("site") == before
 
 
 def test_a_crash_between_the_two_leaves_the_tick_in_one_and_is_never_drawn_again(store):
