@@ -3,22 +3,34 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+SHOWN  := $(VENV)/.shown
+LONG   := tests/crash tests/paper tests/property tests/statistical
 
-.PHONY: demo test check bench clean setup
+.PHONY: demo test soak check bench clean setup
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+$(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Hubbub needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@$(PYTHON) -m venv $(VENV)
+
+# What the demo shows needs no test tools.
+$(SHOWN): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[server]'
 	@touch $@
 
-demo: $(READY)
+$(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $(SHOWN) $@
+
+demo: $(SHOWN)
 	$(BIN)/hubbub demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal $(LONG:%=--ignore=%)
+
+soak: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(LONG)
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from hubbub.collect import Collector, KeyDomain, Replay, collected
+from hubbub.collect import Collector, KeyDomain, Replay
 from hubbub.collect.calendar import Calendar, microseconds
 from hubbub.collect.person_bound import PersonBound
 from hubbub.collect.rows import Rows
@@ -93,7 +93,10 @@ def engine(path: Path) -> int:
     time_ = Replay(START, START + timedelta(hours=HOURS), lateness=timedelta(minutes=5))
     collector = Collector(domain, unit, timedelta(minutes=1), time_, identify=("person", "agent"))
     with LineFile(path, AccessLog()) as source:
-        ticks = sum(1 for _ in collected(source, collector))
+        ticks = 0
+        while (batch := source.poll({})) is not None:
+            ticks += len(collector.add(batch))
+        ticks += sum(1 for _ in collector.drain())
     assert collector.statistics.for_curator()["events"] == LINES
     return ticks
 

@@ -1,4 +1,4 @@
-"""A range request on the server: from the companion's window, and the peer that adds up the same ticks one by one.
+"""A range request on the server: from the window of ranges, and the peer that adds up the same ticks one by one.
 
 `python -m benchmarks live_ranges`. Times are processor time of one process that asks and answers over HTTP. The store
 is written in bulk, with made-up seals: its ledger is not what is measured here.
@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from hubbub.confidential import Confidential, Counts
 from hubbub.monitor.paired import RangePlan, open_curator
-from hubbub.privacy import Event, Guarantee, divide
+from hubbub.privacy import Event, Guarantee
 from hubbub.ranges import PairWindow, RangeStream
 from hubbub.release import Lpa
 from hubbub.released import Cost, Keys, Release, Tick
@@ -47,7 +47,7 @@ def main() -> list[dict[str, Any]]:
 def fill(store: Store) -> None:
     """Both streams, as a monitor would have left them after 20,000 ticks."""
     open_curator(store, "site", KEYS, WHOLE, Lpa, RangePlan(TICKS)).close()
-    live, part = divide(WHOLE, "1/2")
+    live = part = WHOLE.part("1/2")
     ranges = RangeStream(KEYS, part, window=TICKS)
     counts = np.full((TICKS, len(KEYS)), 50)
     increments = ranges.release_many(Confidential(counts))
@@ -93,7 +93,7 @@ def requests(store: Store) -> list[dict[str, Any]]:
         app = create_app(store, settings=settings)
         with Serving(app) as serving, httpx.Client(base_url=serving.address, timeout=60) as client:
             if source == "measurements":
-                app.state.desk.feed._companions.clear()  # the same store, as if it had no companion
+                app.state.desk.feed._ranges.clear()  # the same store, as if it had no ranges
             for length in LENGTHS:
                 path = f"/v1/streams/site/range?from={TICKS - length}&to={TICKS - 1}&key=news"
                 began = time.process_time()
@@ -128,7 +128,7 @@ def _row(what: str, value: float, peer: str | None, ratio: float | None, unit: s
 
 def errors() -> list[dict[str, Any]]:
     """What the pair gains and costs: its standard error against a live stream that keeps the whole epsilon."""
-    live, part = divide(WHOLE, "1/2")
+    live = part = WHOLE.part("1/2")
     rows = []
     for length in (1, 10, 60, 360, 3600):
         ranges = RangeStream(KEYS, part, window=3600)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from hubbub.confidential import Counts
-from hubbub.lab.planning import expectations, simulated_series
+from hubbub.methods import make_mechanism
 from hubbub.noise import simulation
+from hubbub.planning import expectations, simulated_series
 from hubbub.privacy import Guarantee, User
-from hubbub.release import make_releaser
 from hubbub.released import Keys, Tick
 
 LIMIT = "one core: some forty NumPy calls on 47 to 94 models a tick, and a plan now and then"
@@ -24,7 +24,7 @@ def milliseconds_a_tick(method: str, ticks: int, keys: int = 1, **settings: Any)
     names = Keys([f"k{i}" for i in range(keys)])
     series = simulated_series(2000, ticks, 3)
     with simulation(4) as source:
-        releaser = make_releaser(method, names, Guarantee.pure(User(horizon=ticks), 1), source=source, **settings)
+        releaser = make_mechanism(method, names, Guarantee.pure(User(horizon=ticks), 1), source=source, **settings)
         rows = [Counts.of(names, Tick(t), np.full(keys, x)) for t, x in enumerate(series)]
         begin = time.perf_counter()
         for row in rows:
@@ -52,7 +52,7 @@ def main() -> list[dict[str, Any]]:
          "ratio": many / short, "goal": "below 1"}
     )  # fmt: skip
     series = simulated_series(500, 120, 7)
-    found = expectations(series, User(horizon=120), [0.1], ["adaptive", "sample", "fast", "lpa"], 6)
+    found = expectations(series, [Guarantee.pure(User(horizon=120), "0.1")], ["adaptive", "sample", "fast", "lpa"], 6)
     ours = found[0].error
     for other in found[1:]:
         rows.append(

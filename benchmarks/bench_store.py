@@ -25,7 +25,7 @@ import numpy as np
 from hubbub.confidential import Counts
 from hubbub.privacy import Guarantee, Session
 from hubbub.release import Lpa
-from hubbub.released import Cost, Keys, Tick
+from hubbub.released import Cost, Grid, Keys, Tick
 from hubbub.store import Store, chain
 from hubbub.store.checkpoint import Checkpoint, account_text
 from hubbub.store.packing import PackedRelease
@@ -44,6 +44,7 @@ def main(long: int = LONG) -> list[dict[str, Any]]:
         rows = sqlite_rows(folder)
         rows += postgres_rows(rows[0]["value"])
         rows += long_rows(folder, long)
+        rows += grid_rows(folder)
     return rows
 
 
@@ -104,6 +105,22 @@ def postgres_rows(sqlite: float) -> list[dict[str, Any]]:
             shutil.rmtree(folder, ignore_errors=True)
     limit = "two flushes a tick, and ten statements over a socket"
     return [row("PostgreSQL: ticks a second, 20 keys", rates, [sqlite], "the store on SQLite", "none", limit)]
+
+
+def grid_rows(folder: Path) -> list[dict[str, Any]]:
+    """A million cells in one tick, beside drawing alone."""
+    grid = Grid(1024, 1024)
+    counted = np.random.default_rng(1).poisson(3, grid.shape)  # not for privacy
+    alone = Lpa(grid, GUARANTEE)
+
+    def one(releaser: Any) -> Callable[[], Any]:
+        return lambda: releaser.release(Counts.of(grid, Tick(releaser.next_tick), counted))
+
+    with Store.open(folder / "grid.db") as store, store.curate("grid", Lpa(grid, GUARANTEE)) as curator:
+        peers, rates = [rate(one(alone))], [rate(one(curator))]
+    peer = f"the same without a store: {peers[0]:,.1f} a second"
+    limit = "packing, hashing and writing some 18 MB: the release, and the state"
+    return [row("SQLite: ticks a second, 1,024 x 1,024 cells", rates, peers, peer, "none", limit)]
 
 
 def long_rows(folder: Path, count: int) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -11,13 +12,27 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import settings
+from tests.support.patience import PATIENCE
+
+# An answer may take longer than the usual five seconds on a machine that is busy.
+for _part in ("connect", "read", "write", "pool"):
+    setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, _part, PATIENCE)
 
 # No deadline, since machines are shared and noisy; the same examples on every run, so that a failure can be repeated.
 # `HUBBUB_EXPLORE=1 make test` looks for new ones.
 settings.register_profile("house", deadline=None, derandomize=not os.environ.get("HUBBUB_EXPLORE"))
 settings.load_profile("house")
+
+
+# Marks are kept outside of stores; those of tests in a folder that goes with them, in memory where there is such.
+# Set here, not in a fixture: processes that tests start, and doctests, have it too; workers share their controller's.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    os.environ["HUBBUB_STATE"] = tempfile.mkdtemp(prefix="hubbub-state-", dir=_memory)
+    atexit.register(shutil.rmtree, os.environ["HUBBUB_STATE"], ignore_errors=True)
 
 
 def require_or_skip(reason: str) -> None:
@@ -67,3 +82,14 @@ def new_postgres(postgres_server: Any) -> Callable[[], str]:
 @pytest.fixture
 def postgres_url(new_postgres: Callable[[], str]) -> str:
     return new_postgres()
+
+
+@pytest.fixture
+def nats_server(tmp_path: Path) -> Iterator[Any]:
+    """A NATS server with JetStream of this test alone."""
+    from tests.support.nats_server import Server
+
+    server = Server(tmp_path / "nats")
+    server.start()
+    yield server
+    server.stop()

@@ -12,15 +12,25 @@
     │   ├── BudgetExceeded           the charge would exceed what the guarantee allows
     │   ├── HorizonReached           the stream's horizon is over; it needs a new grant
     │   ├── GuaranteeChanged         the same stream name with another promise
+    │   ├── GrantExhausted           a grant has less left than a stream asks for
+    │   ├── UnreleasedDecision       what is counted would follow from something that was not released
     │   ├── UnsoundConversion        a weaker guarantee cannot be turned into a stronger one
     │   ├── InsecureRandomness       seeded bytes where only the operating system's will do
     │   └── ConfidentialLeak         a confidential value was about to be printed, pickled or serialised
     ├── StoreError               the store said no                                          (exit code 1)
     │   ├── UnknownStream            no stream of that name
+    │   ├── UnknownGrant             no grant of that name
     │   ├── TickTaken                another curator holds or has released this tick
     │   ├── LedgerBroken             a debit was changed or is missing
+    │   ├── StoreSetBack             an older copy: what was debited since is not in it
     │   ├── StoreUnavailable         disk full, read-only, locked, gone
+    │   │   ├── EventsNotKept            the spool's disk refuses: nothing of the batch was taken
+    │   │   └── EventsInDoubt            it refuses, and whether the batch was taken is not known
+    │   ├── SpoolDamaged             events that were acknowledged are missing or changed on disk
     │   └── SchemaMismatch           written by another version of Hubbub
+    │       └── OlderLayout              by an earlier one: opened for writing it is brought to this one
+    ├── SourceUnavailable        brokers do not answer                                      (exit code 1)
+    ├── ClockTooFarAhead         by the clock, more ticks are due than could be right       (exit code 1)
     ├── Overloaded               more arrives than can be kept; nothing was taken           (exit code 1)
     ├── NoiseOverflow            a noise value or sum that 64 bits cannot hold             (exit code 1)
     └── MissingExtra             an optional dependency is not installed                    (exit code 1)
@@ -33,11 +43,54 @@ from __future__ import annotations
 
 import re
 
+__all__ = [
+    "BudgetExceeded",
+    "ClockTooFarAhead",
+    "ConfidentialLeak",
+    "EventsInDoubt",
+    "EventsNotKept",
+    "GrantExhausted",
+    "GuaranteeChanged",
+    "HorizonReached",
+    "HubbubError",
+    "InsecureRandomness",
+    "InvalidCounts",
+    "InvalidInput",
+    "InvalidModel",
+    "InvalidParameter",
+    "LedgerBroken",
+    "MissingExtra",
+    "NoiseOverflow",
+    "OlderLayout",
+    "Overloaded",
+    "PrivacyRefusal",
+    "SchemaMismatch",
+    "SourceUnavailable",
+    "SpoolDamaged",
+    "StoreError",
+    "StoreSetBack",
+    "StoreUnavailable",
+    "TickOutOfOrder",
+    "TickTaken",
+    "UnknownGrant",
+    "UnknownKey",
+    "UnknownStream",
+    "UnreleasedDecision",
+    "UnsoundConversion",
+    "WrongUse",
+]
+
 
 class HubbubError(Exception):
-    """The root of the tree. `code` is stable and meant for programs, `message` and `hint` for people."""
+    """The root of the tree. `code` is stable and meant for programs, `message` and `hint` for people.
+
+    `message` and `hint` are the owner's: they may name files and servers. What strangers are told is the server's
+    matter (`server/public.py`).
+    """
 
     exit_code = 1
+    public = ""
+    """Fixed words for strangers, where the message may tell where something is kept; empty where it tells nothing."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(f"{message} {hint}".strip())
@@ -84,6 +137,12 @@ class HorizonReached(PrivacyRefusal): ...
 class GuaranteeChanged(PrivacyRefusal): ...
 
 
+class GrantExhausted(PrivacyRefusal): ...
+
+
+class UnreleasedDecision(PrivacyRefusal): ...
+
+
 class UnsoundConversion(PrivacyRefusal): ...
 
 
@@ -99,16 +158,48 @@ class StoreError(HubbubError): ...
 class UnknownStream(StoreError): ...
 
 
+class UnknownGrant(StoreError): ...
+
+
 class TickTaken(StoreError): ...
 
 
-class LedgerBroken(StoreError): ...
+class LedgerBroken(StoreError):
+    public = "The ledger of what was spent is not as it was written. Nothing is published until its owner has seen it."
 
 
-class StoreUnavailable(StoreError): ...
+class StoreSetBack(StoreError):
+    public = "What was spent can no longer be told for sure. Nothing is published until the owner has seen to it."
 
 
-class SchemaMismatch(StoreError): ...
+class StoreUnavailable(StoreError):
+    public = "The store cannot be used at the moment. Nothing was published; try again later."
+
+
+class EventsNotKept(StoreUnavailable):
+    public = "Events cannot be kept at present; nothing of this batch was taken."
+
+
+class EventsInDoubt(StoreUnavailable):
+    public = "Events cannot be kept at present; whether this batch was taken is not known."
+
+
+class SpoolDamaged(StoreError):
+    public = "Events that were acknowledged cannot be read. Nothing is published until the owner has seen to it."
+
+
+class SchemaMismatch(StoreError):
+    public = "The store was written by another version of Hubbub."
+
+
+class OlderLayout(SchemaMismatch): ...
+
+
+class SourceUnavailable(HubbubError):
+    public = "The source of events does not answer. Nothing is published until it does."
+
+
+class ClockTooFarAhead(HubbubError): ...
 
 
 class Overloaded(HubbubError):

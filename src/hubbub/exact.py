@@ -11,7 +11,7 @@ from typing import TypeAlias
 from hubbub.errors import InvalidParameter
 
 Exact: TypeAlias = Fraction | int | float | str | Decimal
-"""What a caller may give for a budget or a scale; a float is taken as the rational number it is."""
+"""What a caller may give for a budget or a scale; a float is taken as the decimal that it is written as."""
 
 _LARGEST = Fraction(10**300)
 """Beyond this, and below its inverse, a number could not even be printed as a float."""
@@ -20,8 +20,8 @@ _LARGEST = Fraction(10**300)
 def exact(value: Exact, name: str) -> Fraction:
     """`value` as a Fraction.
 
-    >>> exact("0.1", "epsilon"), exact(0.5, "epsilon")
-    (Fraction(1, 10), Fraction(1, 2))
+    >>> exact("0.1", "epsilon"), exact(0.1, "epsilon")
+    (Fraction(1, 10), Fraction(1, 10))
     """
     if isinstance(value, bool) or not isinstance(value, (Fraction, int, float, str, Decimal)):
         raise InvalidParameter(f"`{name}` must be a number; got {type(value).__name__}.")
@@ -34,7 +34,8 @@ def exact(value: Exact, name: str) -> Fraction:
     if any(len(exponent) > 3 or int(exponent) > 300 for exponent in exponents):
         raise _beyond(name)
     try:
-        number = Fraction(value)
+        # Who writes 0.1 means a tenth, and not the binary number above it, whose promise would be the weaker one.
+        number = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
     except (ValueError, ZeroDivisionError):
         raise InvalidParameter(f"`{name}` must be a number such as 0.5 or '1/20'; got {value!r}.") from None
     if number and not 1 / _LARGEST <= abs(number) <= _LARGEST:

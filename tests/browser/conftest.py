@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.conftest import require_or_skip
+from tests.support.patience import PATIENCE
 from tests.support.site import Site
 
 from hubbub.server import ServerSettings, Serving, create_app
@@ -20,22 +22,16 @@ FLAGS = [
 TICKS = 120
 
 
-def missing(reason: str) -> None:
-    if os.environ.get("HUBBUB_REQUIRE_ALL") == "1":
-        pytest.fail(f"HUBBUB_REQUIRE_ALL=1, but {reason}")
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="module")
 def chromium():
     """For a module, not the session: while Playwright runs, no other test of the process could use asyncio."""
     path = os.environ.get("HUBBUB_CHROMIUM") or shutil.which("chromium")
     if path is None:
-        missing("there is no Chromium; set HUBBUB_CHROMIUM")
+        require_or_skip("there is no Chromium; set HUBBUB_CHROMIUM")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("Playwright is not installed")
+        require_or_skip("Playwright is not installed")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
@@ -93,6 +89,7 @@ def own_stage(tmp_path) -> Iterator[Stage]:
 def page(chromium):
     """A page that fails its test where the console complains or anything is asked of another host."""
     context = chromium.new_context(viewport={"width": 1180, "height": 900})
+    context.set_default_timeout(1000 * PATIENCE)
     made = context.new_page()
     complaints: list[str] = []
     made.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from tests.support.contrast import CONTRAST
+from tests.support.patience import until_on
 from tests.support.site import Site
 
 from hubbub.lab.playground import Playground
@@ -40,19 +41,11 @@ def text_of(page, selector):
     return page.locator(selector).inner_text()
 
 
-def until(page, expression, seconds=30):
-    for _ in range(int(seconds / 0.05)):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"never true: {expression}")
-
-
 def settled(page, methods=3):
     """All methods have run and the picture is drawn."""
-    until(page, f"document.querySelectorAll('#rows tr').length === {methods + 1}")
-    until(page, "document.querySelector('#busy').textContent === ''")
-    until(page, "document.querySelector('#plot .main-svg') !== null")
+    until_on(page, f"document.querySelectorAll('#rows tr').length === {methods + 1}")
+    until_on(page, "document.querySelector('#busy').textContent === ''")
+    until_on(page, "document.querySelector('#plot .main-svg') !== null")
 
 
 def drop(page, text, name="counts.csv"):
@@ -94,9 +87,9 @@ def test_sliding_says_what_it_buys(page, lab):
     seen = []
     for stop in (0, 4, 8, 12):
         slide(page, stop)
-        until(page, "!document.querySelector('#buys').classList.contains('old')")
+        until_on(page, "!document.querySelector('#buys').classList.contains('old')")
         found = re.search(r"± ([\d,.]+)", text_of(page, "#buys"))[1]
-        seen.append((text_of(page, "#strength-word"), text_of(page, "#epsilon"), float(found.replace(",", ""))))
+        seen.append((text_of(page, "#strength-word"), text_of(page, "#amount"), float(found.replace(",", ""))))
         settled(page)
     assert [word for word, _, _ in seen] == ["very strong", "strong", "fair", "very weak"]
     assert [epsilon for _, epsilon, _ in seen] == ["0.01", "0.1", "1", "10"]
@@ -135,26 +128,26 @@ def test_a_sample_a_unit_and_methods(page, lab):
     settled(page, 2)
     for name in ("adaptive", "fast"):
         page.uncheck(f'[name="method"][value="{name}"]')
-    until(page, "document.querySelector('#buys').textContent === 'Choose a method.'")
+    until_on(page, "document.querySelector('#buys').textContent === 'Choose a method.'")
 
 
 def test_a_dropped_table_and_its_columns(page, lab):
     page.goto(lab)
     settled(page)
     drop(page, TABLE)
-    until(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
+    until_on(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
     settled(page)
     assert not page.is_checked("#repeat"), "somebody's own data get noise that nobody can repeat"
     assert page.locator("#column option").all_inner_texts() == ["visits", "sales"]
     page.select_option("#column", "sales")
-    until(page, "document.querySelector('#buys').textContent.endsWith('about 55.')")
+    until_on(page, "document.querySelector('#buys').textContent.endsWith('about 55.')")
     settled(page)
     assert "sales" not in page.url
     assert "visits" not in page.url
     page.select_option("#sample", "calm")
-    until(page, "document.querySelector('#about-series').textContent === '240 ticks'")
+    until_on(page, "document.querySelector('#about-series').textContent === '240 ticks'")
     page.select_option("#sample", "")
-    until(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
+    until_on(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
 
 
 def test_pasting_without_names(page, lab):
@@ -163,7 +156,7 @@ def test_pasting_without_names(page, lab):
     page.click("#paste-open")
     page.fill("#pasted", "120\n130\n125\n140\n")
     page.click("#paste-use")
-    until(page, "document.querySelector('#about-series').textContent === '4 ticks, from your table'")
+    until_on(page, "document.querySelector('#about-series').textContent === '4 ticks, from your table'")
     settled(page)
     assert page.locator("#paste").is_hidden()
     assert page.locator("#pasted").input_value() == ""
@@ -175,7 +168,7 @@ def test_choosing_a_file(page, lab, tmp_path):
     page.goto(lab)
     settled(page)
     page.set_input_files("#file", path)
-    until(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
+    until_on(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
 
 
 @pytest.mark.parametrize(
@@ -194,11 +187,11 @@ def test_a_broken_table_is_refused_in_a_sentence_and_the_picture_stays(page, lab
     page.goto(lab)
     settled(page)
     drop(page, table)
-    until(page, "!document.querySelector('#refused').hidden")
+    until_on(page, "!document.querySelector('#refused').hidden")
     assert said in text_of(page, "#refused")
     assert page.locator("#rows tr").count() == 4
     page.select_option("#sample", "calm")
-    until(page, "document.querySelector('#refused').hidden")
+    until_on(page, "document.querySelector('#refused').hidden")
 
 
 def test_gaps_are_asked_about(page, lab):
@@ -206,16 +199,16 @@ def test_gaps_are_asked_about(page, lab):
     page.goto(lab)
     settled(page)
     drop(page, "day,flu\n0,50\n1,60\n3,70\n4,80\n")
-    until(page, "!document.querySelector('#refused').hidden")
+    until_on(page, "!document.querySelector('#refused').hidden")
     assert "the first in tick 2" in text_of(page, "#refused")
     page.select_option("#gaps", "predict")
-    until(page, "document.querySelector('#about-series').textContent === '5 ticks, 1 of them gaps, from your table'")
+    until_on(page, "document.querySelector('#about-series').textContent === '5 ticks, 1 of them gaps, from your table'")
     settled(page)
     mode(page, "step")
-    until(page, "document.querySelector('#last-released').textContent.startsWith('Play')")
+    until_on(page, "document.querySelector('#last-released').textContent.startsWith('Play')")
     for tick in range(5):
         page.click("#step")
-        until(page, f"document.querySelector('#last-released').textContent.startsWith('Tick {tick}')")
+        until_on(page, f"document.querySelector('#last-released').textContent.startsWith('Tick {tick}')")
     assert page.locator("#refused").is_hidden()
 
 
@@ -226,7 +219,7 @@ def test_odd_series_are_drawn_too(page, lab, counts):
     page.goto(lab)
     settled(page)
     drop(page, "count\n" + "\n".join(map(str, counts)))
-    until(page, f"document.querySelector('#about-series').textContent.startsWith('{len(counts)} tick')")
+    until_on(page, f"document.querySelector('#about-series').textContent.startsWith('{len(counts)} tick')")
     settled(page)
     assert page.locator("#refused").is_hidden()
     assert "NaN" not in page.locator("main").inner_text()
@@ -253,32 +246,32 @@ def test_stepping_and_playing(page, lab):
     page.goto(lab)
     settled(page)
     mode(page, "step")
-    until(page, "document.querySelector('#last-released').textContent.startsWith('Play')")
+    until_on(page, "document.querySelector('#last-released').textContent.startsWith('Play')")
     assert text_of(page, "#budget-words") == "100 % of the budget left"
     page.click("#step")
-    until(page, "document.querySelector('#last-released').textContent.startsWith('Tick 0: ')")
+    until_on(page, "document.querySelector('#last-released').textContent.startsWith('Tick 0: ')")
     assert "± " in text_of(page, "#last-released")
     page.locator("#speed").fill("30")
     page.click("#play")
     assert page.get_attribute("#play", "aria-pressed") == "true"
-    until(page, "Number(/Tick (\\d+)/.exec(document.querySelector('#last-released').textContent)?.[1]) > 5")
+    until_on(page, "Number(/Tick (\\d+)/.exec(document.querySelector('#last-released').textContent)?.[1]) > 5")
     page.click("#play")
     left = int(text_of(page, "#budget-words").split()[0])
     assert left < 100
     page.click("#restart")
-    until(page, "document.querySelector('#budget-words').textContent === '100 % of the budget left'")
+    until_on(page, "document.querySelector('#budget-words').textContent === '100 % of the budget left'")
 
 
 def test_playing_to_the_end_of_a_table(page, lab):
     page.goto(lab)
     settled(page)
     drop(page, "count\n50\n60\n70\n")
-    until(page, "document.querySelector('#about-series').textContent.startsWith('3 ticks')")
+    until_on(page, "document.querySelector('#about-series').textContent.startsWith('3 ticks')")
     mode(page, "step")
-    until(page, "document.querySelector('#last-released').textContent.startsWith('Play')")
+    until_on(page, "document.querySelector('#last-released').textContent.startsWith('Play')")
     page.locator("#speed").fill("30")
     page.click("#play")
-    until(page, "document.querySelector('#last-released').textContent === 'That was the whole series.'")
+    until_on(page, "document.querySelector('#last-released').textContent === 'That was the whole series.'")
     assert page.get_attribute("#play", "aria-pressed") == "false"
 
 
@@ -287,22 +280,22 @@ def test_typing_values_until_the_horizon(page, lab):
     page.goto(lab)
     settled(page)
     mode(page, "type")
-    until(page, "document.activeElement.id === 'value'")
+    until_on(page, "document.activeElement.id === 'value'")
     page.fill("#horizon", "3")
     page.press("#horizon", "Tab")
-    until(page, "document.activeElement.id === 'value'")
+    until_on(page, "document.activeElement.id === 'value'")
     page.keyboard.type("12.5")
     page.keyboard.press("Enter")
     assert "whole number" in text_of(page, "#refused")
     for tick, value in enumerate((120, 130, 140)):
         page.fill("#value", str(value))
         page.press("#value", "Enter")
-        until(page, f"document.querySelector('#last-released').textContent.startsWith('Tick {tick}: ')")
+        until_on(page, f"document.querySelector('#last-released').textContent.startsWith('Tick {tick}: ')")
     assert page.locator("#refused").is_hidden()
     assert text_of(page, "#budget-words") == "0 % of the budget left"
     page.fill("#value", "150")
     page.press("#value", "Enter")
-    until(page, "!document.querySelector('#refused').hidden")
+    until_on(page, "!document.querySelector('#refused').hidden")
     assert "horizon of 3 ticks" in text_of(page, "#refused")
     assert "Start a new stream" in text_of(page, "#refused")
     page.set_viewport_size({"width": 360, "height": 640})
@@ -310,7 +303,7 @@ def test_typing_values_until_the_horizon(page, lab):
     box = page.locator("#refused").bounding_box()
     assert 0 <= box["y"] <= 640 - box["height"], "it is seen from where it was caused"
     page.click("#restart")
-    until(page, "document.querySelector('#refused').hidden")
+    until_on(page, "document.querySelector('#refused').hidden")
 
 
 def saved(page, kind, path):
@@ -326,7 +319,7 @@ def test_what_is_taken_along_agrees_and_the_program_repeats_it(page, lab, tmp_pa
     page.goto(lab)
     settled(page)
     drop(page, TABLE)
-    until(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
+    until_on(page, "document.querySelector('#about-series').textContent === '28 ticks, from your table'")
     page.check("#repeat")
     page.wait_for_timeout(300)
     settled(page)
@@ -354,7 +347,7 @@ def test_a_link_restores_the_settings_and_holds_no_data(page, lab):
     page.uncheck('[name="method"][value="sample"]')
     settled(page, 2)
     page.click("#copy")
-    until(page, "document.querySelector('#copied').textContent !== ''")
+    until_on(page, "document.querySelector('#copied').textContent !== ''")
     address = page.evaluate("navigator.clipboard.readText()")
     assert "#" in address
     shown = text_of(page, "#rows")
@@ -363,12 +356,70 @@ def test_a_link_restores_the_settings_and_holds_no_data(page, lab):
     settled(page, 2)
     assert page.locator("#sample").input_value() == "growing"
     assert page.locator("#ticks").input_value() == "24"
-    assert text_of(page, "#epsilon") == "2"
+    assert text_of(page, "#amount") == "2"
     assert text_of(page, "#rows") == shown, "samples have noise that repeats, so the picture is the same"
 
 
 @pytest.mark.parametrize(
-    "part", ["#sample=nobody&unit=family&strength=99&methods=x,y&seed=-1&mode=fly", "#%%%", "#seed=1e9"]
+    ("kind", "sent", "currency", "sure"),
+    [
+        ("approximate", {"epsilon": "0.5", "delta": "1e-9"}, "epsilon", "guesses right at most"),
+        ("zcdp", {"rho": "0.1"}, "rho", "guesses right at most"),
+    ],
+)
+def test_every_kind_of_promise_can_be_chosen(page, lab, kind, sent, currency, sure):
+    asked = []
+    page.on("request", lambda one: asked.append(one.post_data_json) if one.url.endswith("/lab/run") else None)
+    page.goto(lab)
+    settled(page)
+    assert text_of(page, "#currency") == "epsilon"
+    assert "can be at most" in text_of(page, "#odds")
+    page.select_option("#kind", kind)
+    settled(page)
+    assert {name: asked[-1].get(name) for name in sent} == sent
+    assert asked[-1].get("rho" if kind == "approximate" else "epsilon") is None
+    assert text_of(page, "#currency") == currency
+    assert sure in text_of(page, "#odds")
+    assert page.locator("#delta").is_visible() == (kind == "approximate")
+    assert "Gaussian" in text_of(page, "#kind-words")
+    slide(page, 2)
+    settled(page)
+    address, shown = page.url, text_of(page, "#rows")
+    page.goto("about:blank")
+    page.goto(address)
+    settled(page)
+    assert page.locator("#kind").input_value() == kind
+    assert text_of(page, "#rows") == shown, "the link keeps the kind"
+    mode(page, "step")
+    until_on(page, "document.querySelector('#last-released').textContent.startsWith('Play')")
+    page.click("#step")
+    until_on(page, "document.querySelector('#last-released').textContent.startsWith('Tick 0: ')")
+    assert page.locator("#refused").is_hidden()
+    page.select_option("#kind", "pure")
+    assert text_of(page, "#currency") == "epsilon"
+    assert page.locator("#delta").is_hidden()
+
+
+def test_another_delta_is_another_run(page, lab):
+    asked = []
+    page.on("request", lambda one: asked.append(one.post_data_json) if one.url.endswith("/lab/run") else None)
+    page.goto(f"{lab}#kind=approximate")
+    settled(page)
+    page.select_option("#delta", "1e-6")
+    settled(page)
+    assert asked[-1]["delta"] == "1e-6"
+    assert "plus a chance of 1e-6" in text_of(page, "#odds")
+    assert "delta=1e-6" in page.url
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "#sample=nobody&unit=family&strength=99&methods=x,y&seed=-1&mode=fly",
+        "#%%%",
+        "#seed=1e9",
+        "#kind=perfect&delta=1",
+    ],
 )
 def test_a_broken_link_does_no_harm(page, lab, part):
     page.goto(lab + part)
@@ -386,10 +437,10 @@ def test_it_fits_a_phone_and_the_night(chromium, lab, name, width, scheme):
     )
     page = context.new_page()
     page.goto(f"{lab}#mode={name}")
-    until(page, "document.querySelector('#plot .main-svg') !== null")
+    until_on(page, "document.querySelector('#plot .main-svg') !== null")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SMALL) == []
-    until(page, "!document.querySelector('.busy-now, .buys.old:not([hidden])')")
+    until_on(page, "!document.querySelector('.busy-now, .buys.old:not([hidden])')")
     assert page.evaluate(CONTRAST) == []
     context.close()
 
@@ -414,9 +465,9 @@ def test_everything_by_keyboard(page, lab):
         "method",
     } <= reached
     page.locator("#strength").focus()
-    before = text_of(page, "#epsilon")
+    before = text_of(page, "#amount")
     page.keyboard.press("ArrowRight")
-    until(page, f"document.querySelector('#epsilon').textContent !== '{before}'")
+    until_on(page, f"document.querySelector('#amount').textContent !== '{before}'")
 
 
 def test_every_control_has_a_name(page, lab):
@@ -447,14 +498,31 @@ def test_the_plan_names_an_epsilon(page, lab):
     page.check('[name="unit"][value="event"]')
     page.fill("#length", "30")
     page.click('#controls button[type="submit"]')
-    until(page, "document.querySelector('#answer').textContent.startsWith('To be off by 20 %')")
+    until_on(page, "document.querySelector('#answer').textContent.startsWith('To be off by 20 %')")
     assert page.locator("#rows tr").count() == 6
     assert page.locator("#heads th").all_inner_texts()[:2] == ["protection", "adaptive"]
-    until(page, "document.querySelector('#plot .main-svg') !== null")
+    until_on(page, "document.querySelector('#plot .main-svg') !== null")
     page.fill("#level", "0")
     page.evaluate("document.getElementById('controls').noValidate = true")
     page.click('#controls button[type="submit"]')
-    until(page, "!document.querySelector('#refused').hidden")
+    until_on(page, "!document.querySelector('#refused').hidden")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("zcdp", "needs a rho of"), ("approximate", "with a delta of 1e-9: ")], ids=["zcdp", "delta"]
+)
+def test_a_plan_of_another_kind(page, lab, kind, words):
+    page.goto(f"{lab}/plan")
+    page.check('[name="unit"][value="event"]')
+    page.fill("#length", "30")
+    page.select_option("#kind", kind)
+    assert page.locator("#delta").is_visible() == (kind == "approximate")
+    page.click('#controls button[type="submit"]')
+    until_on(page, "document.querySelector('#answer').textContent.startsWith('To be off by 20 %')")
+    assert words in text_of(page, "#answer")
+    assert page.locator("#rows tr").count() == 6
+    until_on(page, "document.querySelector('#plot .main-svg') !== null")
+    assert ("rho: strong to weak" in page.locator("#plot").inner_text()) == (kind == "zcdp")
 
 
 def test_a_process_that_is_gone_is_noticed(page):
@@ -464,7 +532,7 @@ def test_a_process_that_is_gone_is_noticed(page):
     settled(page)
     serving.stop()
     slide(page, 2)
-    until(page, "!document.querySelector('#refused').hidden")
+    until_on(page, "!document.querySelector('#refused').hidden")
     assert "The process does not answer" in text_of(page, "#refused")
     assert page.locator("#plot .main-svg").first.is_visible(), "the last picture stays"
 

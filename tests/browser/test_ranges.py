@@ -6,6 +6,7 @@ import urllib.request
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.support.patience import PATIENCE, until_on
 from tests.support.site import Site
 
 from hubbub.server import ServerSettings, Serving, create_app
@@ -28,7 +29,7 @@ class Stage:
         self.app.state.desk.feed.wake()
 
     def range(self, query):
-        with urllib.request.urlopen(f"{self.address}/v1/streams/site/range?{query}", timeout=20) as answer:
+        with urllib.request.urlopen(f"{self.address}/v1/streams/site/range?{query}", timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def close(self):
@@ -41,14 +42,6 @@ def ranged(tmp_path_factory):
     made = Stage(tmp_path_factory.mktemp("ranged"))
     yield made
     made.close()
-
-
-def until(page, expression, seconds=20):
-    for _ in range(int(seconds / 0.05)):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"never true: {expression}")
 
 
 def ready(page):
@@ -69,7 +62,7 @@ def drag(page, start, end):
     page.mouse.move(box["x"] + (start + end) / 2 * box["width"], y, steps=3)
     page.mouse.move(box["x"] + end * box["width"], y, steps=3)
     page.mouse.up()
-    until(page, "location.search.includes('from=')")
+    until_on(page, "location.search.includes('from=')")
 
 
 def test_dragging_gives_the_routes_own_answer(page, ranged):
@@ -78,7 +71,7 @@ def test_dragging_gives_the_routes_own_answer(page, ranged):
     drag(page, 0.25, 0.75)
     first, last = shown_range(page)
     got = ranged.range(f"from={first}&to={last}&each=true")
-    until(page, f"document.getElementById('sum').innerText === {got['sum']['text']!r}")
+    until_on(page, f"document.getElementById('sum').innerText === {got['sum']['text']!r}")
     assert 40 <= last - first <= 60, "half of a hundred ticks"
     assert page.locator("#when").inner_text() == got["words"]
     assert page.locator("#interval").inner_text() == got["error_words"]
@@ -101,7 +94,7 @@ def test_dragging_backwards_is_the_same_range(page, ranged):
     first, last = shown_range(page)
     assert first < last
     expected = ranged.range(f"from={first}&to={last}&key=news")["sum"]["text"]
-    until(page, f"document.getElementById('sum').innerText === {expected!r}")
+    until_on(page, f"document.getElementById('sum').innerText === {expected!r}")
     assert "key=news" in page.url
 
 
@@ -111,14 +104,14 @@ def test_the_handles_obey_arrow_keys(page, ranged):
     page.locator("#from-handle").focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    until(page, "location.search.includes('from=43')")
+    until_on(page, "location.search.includes('from=43')")
     page.locator("#to-handle").focus()
     page.keyboard.press("ArrowLeft")
-    until(page, "location.search.includes('to=79')")
+    until_on(page, "location.search.includes('to=79')")
     assert page.locator("#sum").inner_text() == ranged.range("from=43&to=79")["sum"]["text"]
     assert re.fullmatch(r"\d\d:\d\d:\d\d", page.locator("#to-handle").get_attribute("aria-valuetext"))
     page.keyboard.press("Home")  # beyond the other handle: it is taken along
-    until(page, "new URL(location).searchParams.get('from') === new URL(location).searchParams.get('to')")
+    until_on(page, "new URL(location).searchParams.get('from') === new URL(location).searchParams.get('to')")
 
 
 def test_the_form_takes_times_and_says_what_is_wrong(page, ranged):
@@ -133,7 +126,7 @@ def test_the_form_takes_times_and_says_what_is_wrong(page, ranged):
     assert page.locator("#sum").inner_text() == before, "the last total stays"
     page.locator("#from").fill(ranged.site.at(50).start.isoformat())
     page.locator("#range button").click()
-    until(page, "location.search.includes('from=50')")
+    until_on(page, "location.search.includes('from=50')")
     assert page.locator("#wrong").is_hidden()
 
 
@@ -208,7 +201,7 @@ def test_new_ticks_move_the_curve_and_leave_the_range(page, tmp_path):
         before, edge = page.locator("#sum").inner_text(), page.locator("#edge-last").inner_text()
         page.wait_for_timeout(5200)
         stage.tick()
-        until(page, f"document.getElementById('edge-last').innerText !== {edge!r}")
+        until_on(page, f"document.getElementById('edge-last').innerText !== {edge!r}")
         assert page.locator("#sum").inner_text() == before
         assert page.locator("#to-handle").get_attribute("max") == "50"
     finally:
@@ -238,7 +231,7 @@ def test_a_wrong_address_can_be_put_right_on_the_page(page, ranged):
     page.locator("#from").fill("30")
     page.locator("#to").fill("70")
     page.locator("#range button").click()
-    until(page, "location.search.includes('from=30')")
+    until_on(page, "location.search.includes('from=30')")
     assert page.locator("#sum").inner_text() == ranged.range("from=30&to=70")["sum"]["text"]
     assert page.locator("#rows tr").count() == 17
     page.locator('#rows tr[data-key="sports"] a').click()

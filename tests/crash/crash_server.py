@@ -26,9 +26,10 @@ import numpy as np
 
 from hubbub.confidential import Counts
 from hubbub.errors import TickOutOfOrder, TickTaken
+from hubbub.mechanism import Measurement
 from hubbub.privacy import Guarantee, Session
 from hubbub.release import Lpa
-from hubbub.released import Keys, Release, Tick
+from hubbub.released import Cost, Keys, Tick
 from hubbub.store import Store, faults
 
 KEYS = Keys([f"page {i}" for i in range(5)])
@@ -41,16 +42,15 @@ class Recording(Lpa):
 
     drawn: int = -1
 
-    def release(self, counts: Counts) -> Release:
-        made = super().release(counts)
-        assert made.measurements is not None
-        os.write(self.drawn, line(made))
+    def _measure(self, counts: Counts, cost: Cost) -> Measurement:
+        made = super()._measure(counts, cost)
+        os.write(self.drawn, line(made.tick, made.values))
         return made
 
 
-def line(release: Release) -> bytes:
-    assert release.measurements is not None
-    return f"{release.tick.index} {','.join(map(str, release.measurements))}\n".encode()
+def line(tick: Tick, measured: Any) -> bytes:
+    assert measured is not None
+    return f"{tick.index} {','.join(map(str, measured))}\n".encode()
 
 
 def child(address: str, folder: Path, where: str, reserve_ahead: int, pause: int, ready: int) -> None:
@@ -76,7 +76,7 @@ def child(address: str, folder: Path, where: str, reserve_ahead: int, pause: int
                 release = curator.release(Counts.of(KEYS, Tick(tick), np.array([tick, 1, 2, 3, 4])))
             except (TickTaken, TickOutOfOrder):  # a rival was faster
                 continue
-            os.write(published, line(release))
+            os.write(published, line(release.tick, release.measurements))
 
 
 def fork(work: Any) -> int:
@@ -149,10 +149,14 @@ def look(address: str, folder: Path) -> dict[str, Any]:
             return facts
         found = store.verify(NAME)
         assert found.ok, found.faults
+        mark = store.ledger(NAME).mark
+        marked = None if mark is None else mark.read()
+        assert marked is not None, "nothing is marked"
+        assert marked.tick >= max((tick for tick, _ in drawn), default=-1), "a draw without a mark"
         debits = {debit.tick: debit for debit in store.debits(NAME)}
         releases = [release.tick.index for release in store.releases(NAME)]
         stored = {
-            str(release.tick.index): line(release).decode().split()[1]
+            str(release.tick.index): line(release.tick, release.measurements).decode().split()[1]
             for release in store.releases(NAME)
             if release.measurements is not None
         }

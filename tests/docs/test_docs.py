@@ -2,13 +2,15 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 import typer.main
 
+from hubbub.cli.commands_page import commands_page
 from hubbub.cli.main import build
-from hubbub.cli.reference import reference
+from hubbub.methods.methods_page import methods_page
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -44,7 +46,12 @@ def test_commands_shown_exist_with_their_options(page):
 
 def test_the_command_reference_is_the_programs_own():
     written = (ROOT / "docs" / "commands.md").read_text()
-    assert written == reference(), "run: python -m hubbub.cli.reference > docs/commands.md"
+    assert written == commands_page(), "run: python -m hubbub.cli.commands_page > docs/commands.md"
+
+
+def test_the_page_of_methods_is_made_from_what_they_declare():
+    written = (ROOT / "docs" / "methods.md").read_text()
+    assert written == methods_page(), "run: python -m hubbub.methods.methods_page > docs/methods.md"
 
 
 def test_every_option_says_what_it_is():
@@ -59,7 +66,9 @@ def test_every_option_says_what_it_is():
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
-def test_the_first_lines_run(page):
+def test_the_first_lines_run(page, tmp_path, monkeypatch):
+    shutil.copy(ROOT / "docs" / "samples" / "cases.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"(?:^ {4}.*\n|^\n)+", (ROOT / page).read_text(), re.MULTILINE)
     code = [re.sub("^ {4}", "", block, flags=re.MULTILINE) for block in blocks if "import hubbub" in block]
     assert code, f"{page} shows no Python"

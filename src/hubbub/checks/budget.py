@@ -7,8 +7,8 @@ from fractions import Fraction
 from hubbub.checks.failure import expect
 from hubbub.checks.subject import Subject, counts
 from hubbub.errors import HorizonReached
+from hubbub.mechanism import OnlineMechanism
 from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
-from hubbub.release import Releaser
 from hubbub.released import Cost, Tick
 
 _LONG = 120
@@ -28,13 +28,13 @@ def never_charges_more_than_stated(subject: Subject) -> None:
             _replay(subject.make(guarantee), guarantee)
 
 
-def _replay(releaser: Releaser, guarantee: Guarantee) -> None:
+def _replay(releaser: OnlineMechanism, guarantee: Guarantee) -> None:
     horizon = guarantee.unit.horizon
     charged: list[Fraction] = []
     measured = 0
     for tick in range(_LONG if horizon is None else horizon):
         foreseen = releaser.cost(Tick(tick))
-        release = releaser.release(counts(tick))
+        release = releaser.release(counts(tick, keys=releaser.keys))
         expect(
             release.cost.epsilon <= foreseen.epsilon and release.cost.rho <= foreseen.rho,
             f"Tick {tick} was announced to cost {foreseen} at most and cost {release.cost}.",
@@ -53,10 +53,10 @@ def _replay(releaser: Releaser, guarantee: Guarantee) -> None:
         _ends(releaser, horizon)
 
 
-def _ends(releaser: Releaser, horizon: int) -> None:
+def _ends(releaser: OnlineMechanism, horizon: int) -> None:
     spent = releaser.spent
     try:
-        releaser.release(counts(horizon))
+        releaser.release(counts(horizon, keys=releaser.keys))
     except HorizonReached:
         expect(releaser.spent == spent, "The refusal at the horizon was charged for.")
     else:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from hubbub.checks.failure import expect
-from hubbub.checks.subject import KEYS, Subject, counts
+from hubbub.checks.subject import Subject
 from hubbub.noise import simulation
 
 NOMINAL, WIDEST = 0.95, 0.99
@@ -24,14 +24,14 @@ def intervals_cover(subject: Subject) -> None:
     hits = seen = 0
     with simulation(95) as source:
         for _ in range(subject.coverage_runs):
-            truth = subject.simulate(generator, _TICKS, len(KEYS))
+            truth = subject.simulate(generator, _TICKS, len(subject.keys))
             releaser = subject.make(source=source)
             last = int(generator.integers(2, _TICKS))
             for tick in range(last + 1):
-                release = releaser.release(counts(tick, truth[tick]))
+                release = releaser.release(subject.counts(tick, truth[tick]))
                 expect(bool((release.standard_errors >= 0).all()), "A standard error is negative or no number.")
                 expect(bool((release.lower <= release.upper).all()), "An interval ends before it begins.")
-            key = int(generator.integers(len(KEYS)))
+            key = int(generator.integers(len(subject.keys)))
             if np.isfinite(release.upper[key]):
                 seen += 1
                 hits += bool(release.lower[key] <= truth[last, key] <= release.upper[key])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hubbub.checks.failure import expect
-from hubbub.checks.subject import Subject, counts, same
+from hubbub.checks.subject import Subject, same
 from hubbub.noise import simulation
 from hubbub.released import Release, Tick
 
@@ -15,15 +15,18 @@ def missing_ticks_are_predicted(subject: Subject) -> None:
     with simulation(4) as one, simulation(4) as two:
         by_hand, by_gap = subject.make(source=one), subject.make(source=two)
         for tick in range(3):
-            by_hand.release(counts(tick))
-            by_gap.release(counts(tick))
+            by_hand.release(subject.counts(tick))
+            by_gap.release(subject.counts(tick))
         for tick in (3, 4, 5):
             spent = by_hand.spent
             prediction = by_hand.predict(Tick(tick))
             _is_a_prediction(prediction)
             expect(prediction.cost.is_free, f"A prediction cost {prediction.cost}.")
             expect(by_hand.spent == spent, "A prediction was charged for.")
-        expect(same(by_hand.release(counts(6)), by_gap.release(counts(6))), "A gap differs from its predictions.")
+        expect(
+            same(by_hand.release(subject.counts(6)), by_gap.release(subject.counts(6))),
+            "A gap differs from its predictions.",
+        )
         expect(by_gap.next_tick == 7, f"After tick 6 the releaser stands at {by_gap.next_tick}.")
 
 
@@ -31,7 +34,7 @@ def predictions_come_before_any_release(subject: Subject) -> None:
     """A stream may begin with a gap."""
     releaser = subject.make()
     _is_a_prediction(releaser.predict(Tick(0)))
-    releaser.release(counts(3))
+    releaser.release(subject.counts(3))
 
 
 def lost_ticks_stay_charged(subject: Subject) -> None:
@@ -41,7 +44,7 @@ def lost_ticks_stay_charged(subject: Subject) -> None:
         cost = releaser.cost(Tick(tick))
         if not cost.is_free:
             break
-        releaser.release(counts(tick))
+        releaser.release(subject.counts(tick))
     else:
         expect(False, "Thirty ticks in a row were announced to cost nothing.")
     spent = releaser.spent

@@ -16,9 +16,9 @@ from hubbub.checks.failure import expect
 from hubbub.checks.subject import KEYS, Subject, counts
 from hubbub.confidential import Counts
 from hubbub.errors import HubbubError
+from hubbub.mechanism import OnlineMechanism
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, Session
-from hubbub.release import Releaser
 from hubbub.released import Keys, Tick
 
 PLANTED = (777_000_111, 777_000_222, 777_000_333)
@@ -34,8 +34,8 @@ def confidential_values_stay_inside(subject: Subject) -> None:
     """
     places: set[str] | None = None
     for seed in _SEEDS:
-        found = {place for place, text in _let_out(subject, seed) if _shows(text)}
-        places = found if places is None else places & found
+        seen = {place for place, text in _let_out(subject, seed) if shows(text)}
+        places = seen if places is None else places & seen
     expect(not places, f"A confidential count was found in: {', '.join(sorted(places or ()))}.")
 
 
@@ -57,7 +57,7 @@ def _let_out(subject: Subject, seed: int) -> Iterator[tuple[str, str | bytes]]:
         ):
             warnings.simplefilter("always")
             releaser = subject.make(_QUIET, source)
-            sealed = [counts(tick, PLANTED) for tick in range(3)]
+            sealed = [subject.counts(tick, PLANTED) for tick in range(3)]
             releases = [releaser.release(c) for c in sealed]
             yield "repr of the counts", f"{sealed!r} {sealed[0]}"
             yield "repr of a release", "".join(repr(release.to_dict()) for release in releases)
@@ -76,23 +76,23 @@ def _let_out(subject: Subject, seed: int) -> Iterator[tuple[str, str | bytes]]:
     yield "warnings", " ".join(str(w.message) for w in warned)
 
 
-def _pickled(releaser: Releaser) -> bytes:
+def _pickled(releaser: OnlineMechanism) -> bytes:
     try:
         return pickle.dumps(releaser)
     except Exception as refused:  # a releaser need not be picklable; how it refuses is searched too
         return str(refused).encode()
 
 
-def _refusals(releaser: Releaser) -> Iterator[tuple[str, str]]:
+def _refusals(releaser: OnlineMechanism) -> Iterator[tuple[str, str]]:
     others = Keys(["x", "y", "z"])
     attempts: dict[str, Callable[[], Counts]] = {
-        "a tick twice": lambda: counts(2, PLANTED),
-        "a tick far ahead": lambda: counts(2**40, PLANTED),
+        "a tick twice": lambda: counts(2, PLANTED, releaser.keys),
+        "a tick far ahead": lambda: counts(2**40, PLANTED, releaser.keys),
         "other keys": lambda: counts(9, PLANTED, others),
-        "a fraction": lambda: counts(9, [x + 0.5 for x in PLANTED]),  # type: ignore[misc]
-        "a negative count": lambda: counts(9, [-x for x in PLANTED]),
-        "too many counts": lambda: counts(9, [*PLANTED, *PLANTED]),
-        "a value that is no number": lambda: counts(9, [str(x) for x in PLANTED]),  # type: ignore[misc]
+        "a fraction": lambda: counts(9, [x + 0.5 for x in PLANTED], releaser.keys),  # type: ignore[misc]
+        "a negative count": lambda: counts(9, [-x for x in PLANTED], releaser.keys),
+        "too many counts": lambda: counts(9, [*PLANTED, *PLANTED], releaser.keys),
+        "a value that is no number": lambda: counts(9, [str(x) for x in PLANTED], releaser.keys),  # type: ignore[misc]
     }
     for what, make in attempts.items():
         try:
@@ -106,7 +106,7 @@ def _refusals(releaser: Releaser) -> Iterator[tuple[str, str]]:
         releaser.predict(Tick(0))
 
 
-def _shows(text: str | bytes) -> bool:
+def shows(text: str | bytes) -> bool:
     data = text.encode() if isinstance(text, str) else text
     for value in PLANTED:
         plain = (str(value).encode(), f"{value:,}".encode(), str(value).replace("_", "").encode())

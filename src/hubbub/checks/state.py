@@ -6,11 +6,11 @@ import gc
 import tracemalloc
 
 from hubbub.checks.failure import expect
-from hubbub.checks.subject import KEYS, Subject, Tape, counts, same
+from hubbub.checks.subject import Subject, Tape, counts, same
 from hubbub.errors import HubbubError
+from hubbub.mechanism import OnlineMechanism
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, Session
-from hubbub.release import Releaser
 from hubbub.released import Keys, Snapshot, Tick
 
 _WARM, _LONG = 150, 450
@@ -24,7 +24,7 @@ def restore_gives_the_same_future(subject: Subject) -> None:
         tape = Tape(past)
         first = subject.make(source=tape)
         for tick in (0, 1, 2, 5, 6):  # with a gap
-            first.release(counts(tick))
+            first.release(subject.counts(tick))
         first.predict(Tick(7))
         data = first.snapshot().to_bytes()
         tape.source = future
@@ -35,7 +35,7 @@ def restore_gives_the_same_future(subject: Subject) -> None:
         expect(second.snapshot().to_bytes() == data, "A snapshot of the restored releaser differs from the original.")
         taken = first.snapshot()
         for tick in (8, 9, 11, 12, 20):
-            one, two = first.release(counts(tick)), second.release(counts(tick))
+            one, two = first.release(subject.counts(tick)), second.release(subject.counts(tick))
             expect(same(one, two), f"After a restore, tick {tick} is released differently.")
         expect(first.spent == second.spent, "After a restore, another amount is charged.")
         expect(taken.to_bytes() == data, "A snapshot changed while its releaser went on.")
@@ -45,7 +45,7 @@ def restore_gives_the_same_future(subject: Subject) -> None:
 def _refuses_strange_states(subject: Subject, taken: Snapshot) -> None:
     others = {
         "another method": (subject.make(), Snapshot("another method", 1)),
-        "other keys": (subject.make(keys=Keys(KEYS.names[::-1])), taken),
+        "other keys": (subject.make(keys=Keys(subject.keys.names[::-1])), taken),
         "another guarantee": (subject.make(Guarantee.pure(Session(max_ticks=20), "1/2")), taken),
     }
     for what, (releaser, snapshot) in others.items():
@@ -63,10 +63,10 @@ def memory_is_bounded(subject: Subject) -> None:
         _run_long(subject.make(Guarantee.pure(Session(max_ticks=20), 1), Tape(source)))
 
 
-def _run_long(releaser: Releaser) -> None:
+def _run_long(releaser: OnlineMechanism) -> None:
     def run(start: int, end: int) -> int:
         for tick in range(start, end):
-            releaser.release(counts(tick))
+            releaser.release(counts(tick, keys=releaser.keys))
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
@@ -80,5 +80,5 @@ def _run_long(releaser: Releaser) -> None:
         if started_here:
             tracemalloc.stop()
     expect(after - before < _GROWTH, f"{_LONG - _WARM} ticks left {after - before:,} bytes in memory.")
-    # Numbers may gain digits; a list that gains an entry a tick gains far more.
+    # Numbers may gain digits; a list that gains an entry per tick gains far more.
     expect(late - early < 100, f"The snapshot grew from {early:,} to {late:,} bytes.")

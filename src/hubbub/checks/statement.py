@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hubbub.checks.failure import expect
-from hubbub.checks.subject import KEYS, Subject
+from hubbub.checks.subject import Subject
 from hubbub.noise import simulation
 from hubbub.privacy import Event, Guarantee, Session
 from hubbub.privacy.audit import audit, neighbours
@@ -19,7 +19,11 @@ _CONFIDENCE = 1 - 1e-7
 
 def guarantee_is_stated(subject: Subject) -> None:
     """The docstring has a Guarantee block: all its parts, a doctest that prints it, a proof that exists."""
-    kind = type(subject.make())
+    states_its_guarantee(type(subject.make()))
+
+
+def states_its_guarantee(kind: type) -> None:
+    """The same for a class."""
     text = inspect.getdoc(kind) or ""
     # A docstring that is inherited says nothing about this class.
     expect("__doc__" in vars(kind) and bool(vars(kind)["__doc__"]), f"{kind.__name__} has no docstring of its own.")
@@ -52,7 +56,7 @@ def guarantee_survives_an_audit(subject: Subject) -> None:
     """A black-box audit finds no more than what is promised; an honest releaser fails once in ten million runs."""
     for unit, ticks in ((Event(), 2), (Session(max_ticks=2), 3)):
         guarantee = Guarantee.pure(unit, 1)
-        pair = neighbours(unit, KEYS, ticks)
+        pair = neighbours(unit, subject.keys, ticks)
         with simulation(7) as source:
 
             def make(guarantee: Guarantee = guarantee, source: object = source) -> object:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
+from hubbub.errors import InvalidParameter
+from hubbub.mechanism import OnlineMechanism
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee, Session
-from hubbub.release import Releaser
-from hubbub.released import Keys, Release, Tick
+from hubbub.released import Domain, Keys, Release, Tick
 
-Factory: TypeAlias = Callable[..., Releaser]
+Factory: TypeAlias = Callable[..., OnlineMechanism]
 """Called as `factory(keys, guarantee, source=source)`; a releaser's class is one."""
 
 Simulation: TypeAlias = Callable[[np.random.Generator, int, int], NDArray[np.int64]]  # not for privacy
@@ -28,7 +29,7 @@ USUAL = Guarantee.pure(Session(max_ticks=20), 1)
 
 
 def wandering(generator: np.random.Generator, ticks: int, keys: int) -> NDArray[np.int64]:  # not for privacy
-    """Counts that wander about 500 by some ten a tick."""
+    """Counts that wander about 500 by some ten per tick."""
     steps = generator.normal(0, 10, (ticks, keys)).cumsum(axis=0)
     wandered: NDArray[np.int64] = np.maximum(np.rint(500 + steps), 0).astype(np.int64)
     return wandered
@@ -39,15 +40,29 @@ class Subject:
     """What is checked: a factory, and what it needs to know to be checked fairly.
 
     `audit_runs` is how often an audit runs it, `coverage_runs` how many streams tell how often its intervals cover.
+    `keys` is a domain of three keys, of whatever kind: `Grid(3, 1)` checks it in a grid.
     """
 
     factory: Factory
     simulate: Simulation = wandering
     audit_runs: int = 1000
     coverage_runs: int = 1500
+    keys: Domain = KEYS
 
-    def make(self, guarantee: Guarantee | None = None, source: ByteSource | None = None, keys: Keys = KEYS) -> Releaser:
-        return self.factory(keys, guarantee or USUAL, source=source)
+    def __post_init__(self) -> None:
+        if len(self.keys) != len(KEYS):
+            raise InvalidParameter(
+                f"The checks feed a domain of {len(KEYS)} keys; got {self.keys!r}.", "Use for example Grid(3, 1)."
+            )
+
+    def make(
+        self, guarantee: Guarantee | None = None, source: ByteSource | None = None, keys: Domain | None = None
+    ) -> OnlineMechanism:
+        return self.factory(keys or self.keys, guarantee or USUAL, source=source)
+
+    def counts(self, tick: int, values: Sequence[int] | NDArray[np.int64] | None = None) -> Counts:
+        """Counts of a tick for this subject."""
+        return counts(tick, values, self.keys)
 
 
 class Tape:
@@ -60,7 +75,7 @@ class Tape:
         return self.source.take(count)
 
 
-def counts(tick: int, values: Sequence[int] | NDArray[np.int64] | None = None, keys: Keys = KEYS) -> Counts:
+def counts(tick: int, values: Sequence[int] | NDArray[np.int64] | None = None, keys: Domain = KEYS) -> Counts:
     """The counts of a tick; some that change a little from tick to tick unless given."""
     usual = [400 + 7 * (tick % 5) + 50 * i for i in range(len(keys))]
     return Counts.of(keys, Tick(tick), usual if values is None else values)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from hubbub.checks import budget, coverage, gaps, refusals, secrecy, state, statement
+from hubbub.checks import budget, coverage, domain, gaps, refusals, secrecy, state, statement
+from hubbub.checks.replay.conformance import neighbours_look_the_same
 from hubbub.checks.subject import Factory, Subject
 from hubbub.errors import InvalidParameter
 
@@ -16,6 +17,7 @@ CHECKS: Mapping[str, Callable[[Subject], None]] = MappingProxyType(
             statement.guarantee_is_stated,
             statement.guarantee_is_kept_as_given,
             statement.guarantee_survives_an_audit,
+            neighbours_look_the_same,
             budget.never_charges_more_than_stated,
             state.restore_gives_the_same_future,
             state.memory_is_bounded,
@@ -25,6 +27,7 @@ CHECKS: Mapping[str, Callable[[Subject], None]] = MappingProxyType(
             coverage.intervals_cover,
             secrecy.confidential_values_stay_inside,
             refusals.bad_input_spends_nothing,
+            domain.other_keys_cost_nothing,
         )
     }
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 import polars as pl
 
+from hubbub.confidential import Sealed
 from hubbub.errors import InvalidInput
 
 TIME = pl.Datetime("us", "UTC")
@@ -17,7 +17,7 @@ _OPTIONAL = {"agent": pl.String, "method": pl.String, "status": pl.Int32}
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Sealed):
     """Events in the order in which they came. The columns:
 
     | column | type | meaning |
@@ -27,19 +27,22 @@ class Batch:
     | `path` | String | what: a path, or a key's own name |
     | `agent`, `method`, `status` | String, String, Int32 | optional, for filters; `agent` also to tell clients apart |
 
-    `positions` says, for each partition of the source, where to read on after this batch. `complete` is a promise: all
-    that had reached the source by that instant has now been handed over. A live tick closes only on such a promise, so
-    a backlog or a broker that is away delays ticks and loses nothing. `key` names the batch: the same key again is
-    the same batch, and is ignored. `malformed` and `oversized` count lines that could not be read.
+    A column that is absent means the same as one that is empty in every row: what a row says never depends on the rows
+    beside it.
 
-    >>> print(Batch.of([], complete=None))
+    `positions` says, for each partition of the source, where to read on after this batch. `reached` says that nothing
+    is left in front of the frontier that was read up to. `lost` says that records in front of this batch are gone
+    unread: the ticks they may have belonged to cannot be measured. `malformed` and `oversized` count lines that could
+    not be read.
+
+    >>> print(Batch.of([], reached=True))
     Batch(<confidential>)
     """
 
     events: pl.DataFrame
     positions: Mapping[str, str] = field(default_factory=dict)
-    complete: datetime | None = None
-    key: str | None = None
+    reached: bool = False
+    lost: bool = False
     malformed: int = 0
     oversized: int = 0
 
@@ -49,8 +52,8 @@ class Batch:
         events: pl.DataFrame | list[dict[str, object]],
         *,
         positions: Mapping[str, str] | None = None,
-        complete: datetime | None = None,
-        key: str | None = None,
+        reached: bool = False,
+        lost: bool = False,
         malformed: int = 0,
         oversized: int = 0,
     ) -> Batch:
@@ -71,7 +74,7 @@ class Batch:
         wanted |= {name: kind for name, kind in _OPTIONAL.items() if name in frame.columns}
         frame = frame.select(pl.col(name).cast(kind, strict=False) for name, kind in wanted.items())
         whole = frame.drop_nulls(["time", "person", "path"])
-        return cls(whole, positions or {}, complete, key, malformed + frame.height - whole.height, oversized)
+        return cls(whole, positions or {}, reached, lost, malformed + frame.height - whole.height, oversized)
 
     def __repr__(self) -> str:
         return "Batch(<confidential>)"

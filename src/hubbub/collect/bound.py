@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from hubbub.collect.calendar import Calendar
 from hubbub.collect.rows import Rows
+from hubbub.confidential import Sealed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bounded:
+class Bounded(Sealed):
     """What is left to count, as numbers `tick * keys + key` (each worth one), and how many events fell away."""
 
     cells: NDArray[np.int64]
@@ -38,6 +39,9 @@ class Bound(Protocol):
     def advance(self, rows: Rows, through: int) -> Bounded:
         """Bound `rows`, which are all that belong to the ticks after the last call up to `through`."""
 
+    def begin(self, through: int) -> None:
+        """After a restart: the ticks up to `through` were dealt with before."""
+
     def distrust(self, until: int) -> None:
         """After a restart: a unit first seen before `until` may have been counted already; count it no more."""
 
@@ -53,6 +57,10 @@ class EventBound:
     def advance(self, rows: Rows, through: int) -> Bounded:
         del through
         return Bounded(self._calendar.indices(rows.time) * self._keys + rows.key)
+
+    def begin(self, through: int) -> None:
+        """Nothing hangs over from one tick to the next."""
+        del through
 
     def distrust(self, until: int) -> None:
         """An event lies in one tick, and no tick is counted twice."""

@@ -14,33 +14,36 @@ from hubbub.collect.bound import Bound
 from hubbub.collect.calendar import EPOCH, Calendar, microseconds
 from hubbub.collect.clock import Clock, SteadyClock
 from hubbub.collect.domain import UNKNOWN, KeyDomain
+from hubbub.collect.ended import Ended
 from hubbub.collect.filters import Filters
 from hubbub.collect.identity import Identity
-from hubbub.collect.marks import Marks
 from hubbub.collect.person_bound import full
 from hubbub.collect.resume import Resume
 from hubbub.collect.rows import Rows
 from hubbub.collect.rules import bound_of, rebuild_span, wait_of
-from hubbub.collect.seen import Seen
 from hubbub.collect.statistics import Statistics
 from hubbub.collect.stay import Stay
 from hubbub.collect.tally import Tally
 from hubbub.collect.times import Live, Replay
-from hubbub.confidential import Counts
+from hubbub.confidential import Counts, Cut, Sealed
+from hubbub.confidential.cut import PAST_LOST
 from hubbub.errors import HubbubError, InvalidInput, InvalidParameter, PrivacyRefusal
 from hubbub.privacy.unit import Session, Unit
-from hubbub.released import Keys
+from hubbub.released import Keys, Tick
+
+RECORDS_LOST = "records were lost unread"
 
 _SLICE = 2_000_000
 """How many events are bounded at a time; it limits memory and changes no result."""
 
 
-class Collector:
+class Collector(Sealed):
     """Cuts a stream of events into ticks and enforces a unit's bound on each session, person or event.
 
-    `add` takes a batch and gives the counts of the ticks that became final. What one unit contributes depends on that
-    unit's own events and on the clock, never on anybody else's: removing one session changes the counts by at most
-    `unit.max_items` in each of at most `unit.max_ticks` ticks. Proof: `docs/proofs/bounding.md`.
+    `add` takes a batch. A live stream closes its ticks by `cut`, which the clock makes (`Cutter`); a replay closes
+    them on its way and by `flush`. What one unit contributes depends on that unit's own events and on the cuts, never
+    on anybody else's: removing one session changes the counts by at most `unit.max_items` in each of at most
+    `unit.max_ticks` ticks. Proof: `docs/proofs/bounding.md`.
 
     >>> from datetime import UTC
     >>> start = datetime(2026, 1, 1, tzinfo=UTC)
@@ -84,28 +87,47 @@ class Collector:
         self._filters = Filters() if filters is None else filters
         self._identity = Identity(identify)
         self._max_waiting = max_waiting
-        self._tally, self._seen = Tally(len(self.domain.keys)), Seen()
+        self._tally = Tally(len(self.domain.keys))
         self._waiting: list[Rows] = []
+        self._fresh: list[Rows] = []  # of a live stream: what came after the last cut
         self._numbers = dict.fromkeys(Statistics.__dataclass_fields__, 0)
-        self._closed = -1  # the last tick that takes no more events
+        self._closed = -1 if resume is None else resume.cut.tick  # the last tick that takes no more events
         self._given = -1 if resume is None else resume.tick  # the last tick that was given out
         self._latest = -(2**62)  # of a replay: the greatest time so far
         self._stopped: HubbubError | None = None
-        ahead = time.max_ahead if isinstance(time, Live) else timedelta(0)
-        self._marks = Marks(self.calendar, rebuild_span(unit, self.calendar), ahead, resume)
-        if resume is not None and resume.since is not None:
-            if rebuild_span(unit, self.calendar) is None:
-                raise PrivacyRefusal(
-                    f"A stream of people who count in {unit.max_ticks} ticks can be resumed only from its beginning: "
-                    "how often each was counted is not kept on disk.",
-                    "Read the source again from its beginning, or start a new stream with a new grant.",
-                )
-            trusted = microseconds(resume.since) + microseconds(resume.ahead)
-            self._bound.distrust(trusted + (microseconds(timeout) if timeout is not None else 0))
+        self._doubts: dict[int, str] = {}
+        self._lost_since: int | None = None
+        self._whole_from = 0
+        self.span = rebuild_span(unit, self.calendar)
+        """How far back a session's own past can matter; None: to the very beginning."""
+        self.ahead = time.max_ahead if isinstance(time, Live) else timedelta(0)
+        if resume is not None:
+            self._go_on(resume)
+
+    def _go_on(self, resume: Resume) -> None:
+        """Whoever may have been counted before what can be read again is counted no more."""
+        self._bound.begin(self._closed)
+        if resume.since is None:
+            return
+        if self.span is None:
+            raise PrivacyRefusal(
+                f"A stream of people who count in {self.unit.max_ticks} ticks can be resumed only from its beginning: "
+                "how often each was counted is not kept on disk.",
+                "Read the source again from its beginning, or start a new stream with a new grant.",
+            )
+        timeout = self.unit.timeout if isinstance(self.unit, Session) else None
+        self._bound.distrust(microseconds(resume.since + self.ahead + (timeout or timedelta(0))))
+        # Those who are not counted are missing until they would have used up their bound.
+        self._whole_from = self.calendar.index(microseconds(resume.since + self.ahead + self.span) - 1) + 1
 
     @property
     def keys(self) -> Keys:
         return self.domain.keys
+
+    @property
+    def closed(self) -> int:
+        """The last tick that takes no more events; -1 while there is none."""
+        return self._closed
 
     @property
     def delay(self) -> timedelta:
@@ -116,23 +138,52 @@ class Collector:
     @property
     def statistics(self) -> Statistics:
         """For the curator only: exact numbers about people's events."""
-        waiting = sum(map(len, self._waiting))
+        waiting = self._held
         facts = {"open": self._bound.open, "waiting": waiting, "state_bytes": 40 * self._bound.open + 28 * waiting}
         return Statistics(**(self._numbers | facts))
 
     def add(self, batch: Batch) -> list[Counts]:
-        """Take a batch; the counts of the ticks that became final by it, in order, empty ticks included."""
+        """Take a batch. Of a replay: the counts of the ticks that became final by it, in order, empty ones included."""
         self._refuse_if_stopped()
-        now = self._clock()
-        self._marks.note(now, batch)
-        if batch.key is not None and self._seen.before(batch.key, self._harmless_after(now)):
-            self._numbers["duplicates"] += 1
-        else:
-            self._numbers["malformed"] += batch.malformed
-            self._numbers["oversized"] += batch.oversized
-            self._take(batch.events, now)
-        through = self._complete_through(batch)
+        self._numbers["malformed"] += batch.malformed
+        self._numbers["oversized"] += batch.oversized
+        if batch.lost and self._lost_since is None:
+            self._lost_since = self._closed + 1
+        self._take(batch.events)
+        through = self._complete_through()
         return list(self._give(through, through - self._wait)) if through > self._closed else []
+
+    def cut(self, cut: Cut) -> list[Ended]:
+        """Close the ticks up to `cut.tick`; those that became final by it, in order, empty ones included.
+
+        Everything that lay before the cut must have been added, and nothing that lay behind it.
+        """
+        self._refuse_if_stopped()
+        self._judge_ahead(cut.time)
+        self._note_doubts(cut)
+        if cut.tick <= self._closed:
+            return []
+        return [Ended(counts, self.doubt_of(counts.tick)) for counts in self._give(cut.tick, cut.tick - self._wait)]
+
+    def _judge_ahead(self, now: datetime) -> None:
+        """Whether an event claims too late a time is judged by the cut that follows it, whenever it is read."""
+        for rows in self._fresh:
+            ahead = self._count("ahead", rows.time > microseconds(now) + microseconds(self.ahead))
+            self._waiting.append(rows.where(~ahead) if ahead.any() else rows)
+        self._fresh = []
+
+    def _note_doubts(self, cut: Cut) -> None:
+        if self._lost_since is not None:
+            # What was lost may have had any time up to now.
+            last = max(self.calendar.index(microseconds(cut.time)), cut.tick)
+            self._doubts |= dict.fromkeys(range(max(self._lost_since, self._given + 1), last + 1), RECORDS_LOST)
+            self._lost_since = None
+        if cut.doubt:
+            self._doubts |= dict.fromkeys(range(max(self._closed, self._given) + 1, cut.tick + 1), cut.doubt)
+
+    def doubt_of(self, tick: Tick) -> str:
+        """Why the counts of a tick that was given out may not pass for a measurement; empty where they may."""
+        return self._doubts.pop(tick.index, "") or (PAST_LOST if tick.index < self._whole_from else "")
 
     def flush(self) -> list[Counts]:
         """The stream is over: the counts of all ticks that have ended."""
@@ -144,12 +195,11 @@ class Collector:
         if isinstance(self.time, Replay):
             last = self.calendar.index(microseconds(self.time.end) - 1)
         else:
-            last = self.calendar.index(microseconds(self._clock())) - 1
+            now = self._clock()
+            last = self.calendar.index(microseconds(now)) - 1
+            self._judge_ahead(now)
+            self._note_doubts(Cut(last, now, {}))
         yield from self._give(max(last, self._closed), max(last, self._closed))
-
-    def resume_point(self, tick: int) -> Resume:
-        """What to keep on disk once `tick` was settled, so that a restart can go on after it."""
-        return self._marks.resume_point(tick)
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped is not None:
@@ -159,7 +209,7 @@ class Collector:
         self._stopped = error
         return error
 
-    def _take(self, events: pl.DataFrame, now: datetime) -> None:
+    def _take(self, events: pl.DataFrame) -> None:
         count = self._count
         self._numbers["events"] += events.height
         events = events.filter(~count("not_shown", self._filters.not_shown(events)))
@@ -171,12 +221,12 @@ class Collector:
         drop = count("assets", assets)
         unknown = self.keys.position(self.domain.other) if self.domain.other is not None else UNKNOWN
         drop = drop | ((count("unknown", ~drop & (codes == unknown))) & (unknown == UNKNOWN))
-        drop = drop | self._untimely(rows.time, now, drop)
+        drop = drop | self._untimely(rows.time, drop)
         if drop.any():
             rows = rows.where(~drop)
         if len(rows):
-            self._waiting.append(rows)
-        if sum(map(len, self._waiting)) > self._max_waiting:
+            (self._fresh if isinstance(self.time, Live) else self._waiting).append(rows)
+        if self._held > self._max_waiting:
             raise self._stop(full("events that wait for their tick", self._max_waiting, "max_waiting"))
 
     def _count(self, name: str, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -191,19 +241,17 @@ class Collector:
         number = paths.replace_strict(different, np.arange(len(different), dtype=np.uint32)).to_numpy()
         return codes[number], assets[number]
 
-    def _untimely(self, times: NDArray[np.int64], now: datetime, dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _untimely(self, times: NDArray[np.int64], dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Events that belong to no tick that can still be counted."""
         if isinstance(self.time, Replay):
             outside = (times < microseconds(self.time.start)) | (times >= microseconds(self.time.end))
             self._count("outside", outside & ~dropped)
             self._check_order(times[~(outside | dropped)])
             return outside
-        ahead = times > microseconds(now) + microseconds(self.time.max_ahead)
         late = times < self.calendar.begins(self._closed + 1)
-        self._count("ahead", ahead & ~dropped)
         self._count("late", late & ~dropped)
         self._count("rebuilding", ~(late | dropped) & (times < self.calendar.begins(self._given + 1)))
-        return ahead | late
+        return late
 
     def _check_order(self, times: NDArray[np.int64]) -> None:
         if not len(times) or not isinstance(self.time, Replay) or self.time.lateness is None:
@@ -219,23 +267,14 @@ class Collector:
             )
         self._latest = int(highest[-1])
 
-    def _complete_through(self, batch: Batch) -> int:
-        if isinstance(self.time, Replay):
-            if self.time.lateness is None or sum(map(len, self._waiting)) < self.time.gather:
-                return -1
-            return self.calendar.index(self._latest - microseconds(self.time.lateness)) - 1
-        if batch.complete is None:
+    def _complete_through(self) -> int:
+        if not isinstance(self.time, Replay) or self.time.lateness is None or self._held < self.time.gather:
             return -1
-        complete = microseconds(batch.complete)
-        self._seen.forget(complete)
-        return self.calendar.index(complete - microseconds(self.time.lateness)) - 1
+        return self.calendar.index(self._latest - microseconds(self.time.lateness)) - 1
 
-    def _harmless_after(self, now: datetime) -> int:
-        """Once the clock is past this, all ticks that an event received `now` can belong to are closed."""
-        if isinstance(self.time, Replay):
-            return 2**62
-        last = self.calendar.index(microseconds(now) + microseconds(self.time.max_ahead))
-        return self.calendar.begins(last + 1) + microseconds(self.time.lateness)
+    @property
+    def _held(self) -> int:
+        return sum(map(len, self._waiting)) + sum(map(len, self._fresh))
 
     def _give(self, through: int, final: int) -> Iterator[Counts]:
         """Close the ticks up to `through`, give out those up to `final`."""
@@ -288,4 +327,8 @@ def _calendar(time: Live | Replay, length: timedelta, clock: Clock, resume: Resu
     if isinstance(time, Replay) and (time.start - EPOCH) % length:
         # A recorded span need not begin on a round time, but its first tick must not begin before the span does.
         return Calendar(time.start, length)
-    return Calendar.around(start, length)
+    calendar = Calendar.around(start, length)
+    if isinstance(time, Live) and time.start is None:
+        # The tick that has begun already would be counted in part only; the first one is the next.
+        return Calendar(calendar.start + length, length)
+    return calendar

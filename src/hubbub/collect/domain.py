@@ -45,6 +45,7 @@ class KeyDomain:
             )
         self.keys = Keys([*routes, *([] if other is None else [other])])
         self.other, self._lower = other, lower
+        self.routes: Mapping[str, str] = {name: route.lower() if lower else route for name, route in routes.items()}
         self._unknown = UNKNOWN if other is None else len(self.keys) - 1
         self._exact: dict[str, int] = {}
         self._patterns: list[tuple[str, int]] = []

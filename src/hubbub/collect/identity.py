@@ -40,9 +40,9 @@ class Identity:
         first = np.zeros(events.height, np.uint64)
         second = np.zeros(events.height, np.uint64)
         for name, (one, two) in zip(self.columns, self._seeds, strict=True):
-            if name in events.columns:
-                # A sum of keyed hashes of the parts collides no more often than one hash of the whole.
-                column = events.get_column(name)
-                first += column.hash(one).to_numpy()
-                second += column.hash(two).to_numpy()
+            # A column that is not there is empty in every row: who somebody is must not depend on the rows beside.
+            column = events.get_column(name) if name in events.columns else pl.Series([None], dtype=pl.String)
+            # A sum of keyed hashes of the parts collides no more often than one hash of the whole.
+            first += column.hash(one).to_numpy()
+            second += column.hash(two).to_numpy()
         return first, second

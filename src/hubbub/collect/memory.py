@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.confidential import Sealed
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Memory:
+class Memory(Sealed):
     """One entry an open session (or person), sorted by `person`: 40 bytes each.
 
     | field | meaning |

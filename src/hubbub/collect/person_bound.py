@@ -13,6 +13,7 @@ from hubbub.collect.calendar import Calendar
 from hubbub.collect.memory import Memory
 from hubbub.collect.rows import Rows
 from hubbub.collect.stay import Stay
+from hubbub.confidential import Sealed
 from hubbub.errors import HubbubError, InvalidInput
 
 _LONG_AGO = -(2**62)
@@ -20,7 +21,7 @@ _UNLIMITED = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Groups:
+class _Groups(Sealed):
     """One entry for each (session, tick) with a request: first and last row, and what came before it."""
 
     first: NDArray[np.int64]  # row
@@ -36,7 +37,7 @@ class _Groups:
     left: Memory  # remembered sessions whose person came back only after their end
 
 
-class PersonBound:
+class PersonBound(Sealed):
     """At most `max_items` keys a tick and `max_ticks` ticks for each session (or person, if there is no timeout).
 
     In a tick with more than `max_items` keys the last ones are kept; of more than `max_ticks` ticks the first ones.
@@ -67,6 +68,9 @@ class PersonBound:
     @property
     def open(self) -> int:
         return len(self._memory)
+
+    def begin(self, through: int) -> None:
+        self._through = through
 
     def distrust(self, until: int) -> None:
         if not self._forgetful:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.confidential import Sealed
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Rows:
+class Rows(Sealed):
     """Parallel arrays, one entry an event, in the order of arrival. 28 bytes an event; no name is kept.
 
     `person` and `check` are two independent keyed hashes of the same identity: the first is the index, the second

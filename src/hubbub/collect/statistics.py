@@ -22,7 +22,6 @@ class Statistics:
     | `unknown` | events with a path that is no key (under `other` if there is one, dropped if not) |
     | `bots`, `assets`, `not_shown` | events left out by the filters |
     | `malformed`, `oversized` | lines that could not be read |
-    | `duplicates` | batches that came twice |
     | `open`, `waiting` | sessions in memory, events that wait for their tick |
     | `state_bytes` | memory of both |
 
@@ -44,7 +43,6 @@ class Statistics:
     not_shown: int = 0
     malformed: int = 0
     oversized: int = 0
-    duplicates: int = 0
     open: int = 0
     waiting: int = 0
     state_bytes: int = 0

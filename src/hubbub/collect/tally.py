@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.confidential import Sealed
 
-class Tally:
+
+class Tally(Sealed):
     """Adds up cells (`tick * keys + key`) sparsely: memory grows with what was counted, not with ticks times keys.
 
     >>> tally = Tally(keys=2)

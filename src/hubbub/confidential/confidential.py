@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Generic, NoReturn, TypeVar
 
-from hubbub.errors import ConfidentialLeak
+from hubbub.confidential.sealed import Sealed, leak
 
 T = TypeVar("T")
 
 
-class Confidential(Generic[T]):
+class Confidential(Sealed, Generic[T]):
     """A value about people that has not been through a mechanism.
 
     It prints as `<confidential>`, cannot be compared, iterated, copied to disk or turned into JSON, and opens only by
@@ -24,7 +24,7 @@ class Confidential(Generic[T]):
     >>> pickle.dumps(secret)
     Traceback (most recent call last):
     ...
-    hubbub.errors.ConfidentialLeak: A confidential value was about to be pickled. Release it first: ...
+    hubbub.errors.ConfidentialLeak: A confidential value was about to be pickled or copied. Release it first: ...
     """
 
     __slots__ = ("__value",)
@@ -43,29 +43,19 @@ class Confidential(Generic[T]):
         return format("<confidential>", spec)
 
     # Every implicit way out is shut by name: comparing leaks a bit at a time, and hashing and truth leak in branches.
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise _leak("pickled")
-
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise _leak("turned into an array")
+        raise leak("turned into an array")
 
     def __iter__(self) -> NoReturn:
-        raise _leak("iterated")
+        raise leak("iterated")
 
     def __bool__(self) -> NoReturn:
-        raise _leak("used as a truth value")
+        raise leak("used as a truth value")
 
     def __eq__(self, other: object) -> NoReturn:
-        raise _leak("compared")
+        raise leak("compared")
 
     def __len__(self) -> NoReturn:
-        raise _leak("measured")
+        raise leak("measured")
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def _leak(done: str) -> ConfidentialLeak:
-    return ConfidentialLeak(
-        f"A confidential value was about to be {done}.",
-        "Release it first: a monitor's release is public and can be printed, stored and compared.",
-    )

@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 _LEAST, _MOST = 1e-7, 0.02
 _TINY = 1e-12
 _SHARPNESS, _GATE = 3, 5
-_HEARSAY = np.array([[1.0], [0.05], [1.0]])
+_TRUST = np.array([[1.0], [0.05], [1.0]])
 """An onset rests on one measurement, and the noise alone makes such a one now and then: it is believed in full once a
 second one bears it out (it is then called following), or when it is overwhelming."""
 
@@ -126,7 +126,7 @@ def correct(state: AdaptiveState, measured: Array, noise: Noise, habits: Habits)
     prior = others
     if len(where):
         prior = others.jumped(jump[where])
-        seen_others = noise.observe(prior.level, prior.level_variance, measured[where])
+        seen_others = noise.at(where).observe(prior.level, prior.level_variance, measured[where])
         weights = _weigh(weights, np.vstack([seen.log_density[where][None], seen_others.log_density]))
         others = prior.corrected(seen_others)
         trust[where] = weights[0]
@@ -241,7 +241,7 @@ def _settle(state: AdaptiveState) -> AdaptiveState:
     """What the hypotheses amount to. Weights are sharpened: a story believed at a tenth should not move a count."""
     if not len(state.where):
         return replace(state, level=state.calm.level, variance=state.calm.level_variance)
-    sharp = (state.weights * _HEARSAY) ** _SHARPNESS
+    sharp = (state.weights * _TRUST) ** _SHARPNESS
     sharp /= sharp.sum(0)
     merged = state.calm.at(state.where).stacked_on(state.others).merged(sharp)
     if len(state.where) == len(state.level):

@@ -30,7 +30,7 @@ _HIGHEST = 60.0
 
 
 class BankShapes(Protocol):
-    """What the filter asks of a bank's models; one entry a model."""
+    """What the filter asks of a bank's models; one entry per model."""
 
     @property
     def drift(self) -> Array: ...
@@ -96,7 +96,7 @@ def believe(state: BankState, shapes: BankShapes, tick: int) -> LogMixture:
 def correct(
     state: BankState, shapes: BankShapes, tick: int, measured: Array, noise: NoiseShape, memory: float
 ) -> tuple[BankState, LogMixture]:
-    """The state, and the belief about the count itself, after `measured` (one value a series).
+    """The state, and the belief about the count itself, after `measured` (one value per series).
 
     `memory` below 1 forgets evidence slowly in favour of the prior weights, so that a bank can change its mind.
     """

@@ -20,7 +20,7 @@ _NARROW = 0.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Belief:
-    """One entry a key. Values and intervals are cut at zero: counts are never below it, so a cut only helps."""
+    """One entry per key. Values and intervals are cut at zero: counts are never below it, so a cut only helps."""
 
     values: Array
     errors: Array
@@ -53,16 +53,16 @@ def believe(
     wide = np.flatnonzero(calm.level_variance > (_NARROW * noise.scale) ** 2)
     if len(wide):
         moved = response[wide] * shift
-        ends = noise.quantiles(calm.level[wide], calm.level_variance[wide], measured[wide], ENDS)
+        ends = noise.at(wide).quantiles(calm.level[wide], calm.level_variance[wide], measured[wide], ENDS)
         lower[wide], upper[wide] = ends[0] + moved, ends[1] + moved
     unsure = np.flatnonzero(weights[0] < _SURE) if len(where) else where
     if len(unsure):
         at, w = where[unsure], weights[:, unsure]
         prior, z = calm.at(at).stacked_on(others.at(unsure)), measured[at]
-        posterior = prior.corrected(noise.observe(prior.level, prior.level_variance, z))
+        posterior = prior.corrected(noise.at(at).observe(prior.level, prior.level_variance, z))
         variance = variance.copy()
         variance[at] = posterior.merged(w).level_variance
-        ends = noise.mixed_quantiles(w, prior.level, prior.level_variance, z, ENDS)
+        ends = noise.at(at).mixed_quantiles(w, prior.level, prior.level_variance, z, ENDS)
         moved = response[at] * shift
         lower[at], upper[at] = ends[0] + moved, ends[1] + moved
     if scale_variance > 0:

@@ -21,16 +21,16 @@ _LIGHTEST = -9.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogMixture:
-    """Mean and variance of the logarithm, a row a series and a column a model, and the models' log weights."""
+    """Mean and variance of the logarithm, a row per series and a column per model, and the models' log weights."""
 
     mean: Array
     variance: Array
     log_weights: Array
 
     def quantiles(self, shares: Array, lean: Array) -> Array:
-        """The points below which the mixture has each of `shares`, a row a share and a column a series.
+        """The points below which the mixture has each of `shares`, a row per share and a column per series.
 
-        `lean`, one a share or a row a share and a column a series, weighs the mixture by count^-lean first: 0 gives
+        `lean`, one a share or a row per share and a column per series, weighs the mixture by count^-lean first: 0 gives
         plain quantiles, 1 with a share of 1/2 the point of least expected *relative* error. A lognormal weighed so
         stays lognormal, its mean moved by -lean variance.
 

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseShape:
-    """Laplace of a scale, or Gaussian of a standard deviation; one number for all series, or one a series.
+    """Laplace of a scale, or Gaussian of a standard deviation; one number for all series, or one per series.
 
     >>> NoiseShape(np.array([20.0])).information
     array([0.0025])

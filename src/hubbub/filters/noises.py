@@ -18,14 +18,17 @@ _HALVINGS = 12
 
 
 class Noise(Protocol):
-    """Noise of known size on a measurement z of x ~ N(mean, variance)."""
+    """Noise of known size on a measurement z of x ~ N(mean, variance); one size for all keys, or one per key."""
 
     @property
-    def scale(self) -> float:
+    def scale(self) -> float | Array:
         """The scale b of Laplace noise of this variance: sqrt(variance/2)."""
 
     @property
-    def variance(self) -> float: ...
+    def variance(self) -> float | Array: ...
+
+    def at(self, where: NDArray[np.intp]) -> Noise:
+        """The noise of some keys."""
 
     def observe(self, mean: Array, variance: Array, measured: Array) -> Observation: ...
 
@@ -46,11 +49,14 @@ class GaussianNoise:
     [1.0]
     """
 
-    variance: float
+    variance: float | Array
 
     @property
-    def scale(self) -> float:
-        return math.sqrt(self.variance / 2)
+    def scale(self) -> float | Array:
+        return self.variance**0.5 / math.sqrt(2)
+
+    def at(self, where: NDArray[np.intp]) -> GaussianNoise:
+        return GaussianNoise(self.variance[where]) if isinstance(self.variance, np.ndarray) else self
 
     def observe(self, mean: Array, variance: Array, measured: Array) -> Observation:
         return observe_gaussian(mean, variance, measured, self.variance)
@@ -85,11 +91,14 @@ class LaplaceNoise:
     [5.0]
     """
 
-    scale: float
+    scale: float | Array
 
     @property
-    def variance(self) -> float:
+    def variance(self) -> float | Array:
         return 2 * self.scale**2
+
+    def at(self, where: NDArray[np.intp]) -> LaplaceNoise:
+        return LaplaceNoise(self.scale[where]) if isinstance(self.scale, np.ndarray) else self
 
     def observe(self, mean: Array, variance: Array, measured: Array) -> Observation:
         return observe_laplace(mean, variance, measured, self.scale)

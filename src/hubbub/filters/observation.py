@@ -53,7 +53,7 @@ def observe_gaussian(mean: Array, variance: Array, measured: Array, noise_varian
     return Observation(pull, grip, -0.5 * (away * pull + np.log(total)) - _LOG_ROOT)
 
 
-def observe_laplace(mean: Array, variance: Array, measured: Array, scale: float) -> Observation:
+def observe_laplace(mean: Array, variance: Array, measured: Array, scale: float | Array) -> Observation:
     """The measurement z = x + Laplace(scale), exactly.
 
     Below z the density of x is a Gaussian moved by +P/b and cut at z, above it one moved by -P/b; with r = sqrt(P)/b
@@ -76,7 +76,7 @@ def observe_laplace(mean: Array, variance: Array, measured: Array, scale: float)
     tilt = np.tanh(0.5 * (below - above))
     kink = np.exp(-0.5 * unit * unit - _LOG_ROOT - both)
     grip = 2.0 * kink / (scale * deviation) - (1.0 - tilt * tilt) / (scale * scale)
-    seen = Observation(tilt / scale, np.clip(grip, 0.0, 1.0 / (deviation * deviation)), both - math.log(2.0 * scale))
+    seen = Observation(tilt / scale, np.clip(grip, 0.0, 1.0 / (deviation * deviation)), both - np.log(2.0 * scale))
     flat = variance > (FLAT * scale) ** 2
     if flat.any():
         plain = observe_gaussian(mean, variance, measured, 2.0 * scale * scale)

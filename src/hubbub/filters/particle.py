@@ -13,9 +13,10 @@ Array = NDArray[np.float64]
 Randomness = np.random.Generator  # not for privacy: it moves particles, which only ever see released values
 
 
-def scatter(centre: Array, half_width: float, particles: int, randomness: Randomness) -> Array:
-    """Particles spread evenly around each centre, a row a series."""
-    return centre[:, None] + randomness.uniform(-half_width, half_width, (len(centre), particles))
+def scatter(centre: Array, half_width: float | Array, particles: int, randomness: Randomness) -> Array:
+    """Particles spread evenly around each centre, a row per series."""
+    wide = np.broadcast_to(half_width, centre.shape)[:, None]
+    return centre[:, None] + randomness.uniform(-wide, wide, (len(centre), particles))
 
 
 def predict(particles: Array, process_variance: float, randomness: Randomness) -> Array:

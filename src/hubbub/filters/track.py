@@ -1,4 +1,4 @@
-"""A belief about a count and about what drives it, one a key."""
+"""A belief about a count and about what drives it, one per key."""
 
 from __future__ import annotations
 

@@ -9,19 +9,20 @@ import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
-from hubbub.collect import Collector, KeyDomain, Live
+from hubbub.collect import Collector, KeyDomain, Live, Resume
 from hubbub.lab.playground import Playground
 from hubbub.lab.site import SECTIONS, NewsSite, Requests
 from hubbub.lab.truth import Truth
+from hubbub.methods import make_mechanism
 from hubbub.monitor.paired import RangePlan, open_curator
 from hubbub.monitor.pipeline import Pipeline
 from hubbub.monitor.spool import Spool
 from hubbub.privacy import Guarantee, Session
-from hubbub.release import make_releaser
 from hubbub.released import Release
 from hubbub.server import Fact, ServerSettings, Serving, create_app
 from hubbub.store import Store
@@ -44,8 +45,11 @@ class Demo:
     token, as a real site would.
     """
 
-    def __init__(self, folder: Path, *, port: int, seed: int, visitors: int, epsilon: float, method: str) -> None:
+    def __init__(
+        self, folder: Path, *, port: int, seed: int, visitors: int, budget: Mapping[str, Any], method: str
+    ) -> None:
         unit = Session(max_ticks=20, timeout=timedelta(seconds=60))
+        promised = Guarantee.parse(unit, **budget)  # refused before anything is made
         domain = KeyDomain(list(SECTIONS), other=None)
         self._site = NewsSite(seed, visitors)
         self._now: datetime | None = datetime.now(UTC) - HISTORY
@@ -54,16 +58,20 @@ class Demo:
             self.store,
             STREAM,
             domain.keys,
-            Guarantee.pure(unit, str(epsilon)),
-            lambda keys, guarantee: make_releaser(method, keys, guarantee),
+            promised,
+            lambda keys, guarantee: make_mechanism(method, keys, guarantee),
             RangePlan(WINDOW // TICK),
         )
         self.guarantee = curator.guarantee
-        self._spool = Spool(folder / "spool", self._clock)
+        self._spool = Spool(folder / "spool")
         self._truth = Truth(domain.keys)
-        collector = Collector(domain, unit, TICK, Live(LATENESS, max_ahead=TICK), stay=STAY, clock=self._clock)
+        when = Live(LATENESS, max_ahead=TICK, start=self._clock())
+
+        def collect(resume: Resume | None) -> Collector:
+            return Collector(domain, unit, TICK, when, stay=STAY, clock=self._clock, resume=resume)
+
         self.pipeline = Pipeline(
-            self.store, curator, self._spool, collector, clock=self._clock,
+            self.store, curator, self._spool, collect, clock=self._clock,
             on_counts=self._truth.see, on_release=self._wake,
         )  # fmt: skip
         settings = ServerSettings(title="Daily Example", noun="sections", public=True, port=port)
@@ -87,8 +95,8 @@ class Demo:
     def warm_up(self, progress: Callable[[], None]) -> None:
         """Play the last minutes through, as fast as the machine can, by a clock that is set by hand."""
         while self._now is not None and self._now < datetime.now(UTC):
-            self._spool.push(STREAM, _body(self._site.step(self._now)), None)
-            self.pipeline.step()
+            self._spool.push(STREAM, _body(self._site.step(self._now)), None, "")
+            self.pipeline.catch_up()
             self._now += TICK
             progress()
         self._now = None  # from here on the clock is the machine's
@@ -114,7 +122,7 @@ class Demo:
         return self._now or datetime.now(UTC)
 
     def _visit(self) -> None:
-        """One batch of requests a tick, over HTTP; a batch that was not acknowledged is sent again, with its key."""
+        """One batch of requests per tick, over HTTP; a batch that was not acknowledged is sent again, with its key."""
         place = urlsplit(self.address)
         due = time.monotonic()
         while not self.pipeline.stop.is_set():

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from hubbub.confidential import Counts
 from hubbub.lab.fast12 import mean_and_error, place, relative_error
 from hubbub.lab.public_series import PublicSeries
+from hubbub.methods import make_mechanism
 from hubbub.noise import ByteSource, DiscreteLaplace, simulation
 from hubbub.privacy import Event, Guarantee
-from hubbub.release import make_releaser
 from hubbub.released import Keys
 
 Array = NDArray[np.float64]
@@ -63,7 +63,7 @@ def run_event_method(series: PublicSeries, method: str, epsilon: str, source: By
     if method == "pegasus as printed":
         return as_printed(series.counts, epsilon, source), None
     name = {"uniform": "lpa"}.get(method, method)
-    releaser = make_releaser(name, _KEY, Guarantee.pure(Event(), epsilon), source=source)
+    releaser = make_mechanism(name, _KEY, Guarantee.pure(Event(), epsilon), source=source)
     releases = [releaser.release(Counts.of(_KEY, place(series, t), [x])) for t, x in enumerate(series.counts)]
     inside = [r.lower[0] <= x <= r.upper[0] for r, x in zip(releases, series.counts, strict=True)]
     return np.array([r.values[0] for r in releases]), float(np.mean(inside))
@@ -84,11 +84,11 @@ def compare_events(
         for method in methods:
             with simulation(seed) as source:
                 many = 1 if method == "zeros" else runs
-                found = [run_event_method(series, method, epsilon, source) for _ in range(many)]
-            errors = relative_error(np.stack([values for values, _ in found]), series.counts)
+                results = [run_event_method(series, method, epsilon, source) for _ in range(many)]
+            errors = relative_error(np.stack([values for values, _ in results]), series.counts)
             row: dict[str, Any] = {"series": series.name, "epsilon": float(epsilon), "method": method, "runs": many}
             row |= mean_and_error("relative_error", errors)
-            covered = [share for _, share in found if share is not None]
+            covered = [share for _, share in results if share is not None]
             rows.append({**row, "coverage": float(np.mean(covered)) if covered else None})
             done()
     return rows

@@ -13,10 +13,11 @@ from hubbub.confidential import Counts
 from hubbub.lab.metrics import average_relative_error, coverage, divergence, top_precision
 from hubbub.lab.tuning import tune_mkf, tune_ukf
 from hubbub.lab.www14 import Www14
+from hubbub.mechanism import OnlineMechanism
 from hubbub.models import NavigationModel, Sessions
 from hubbub.noise import ByteSource, simulation
 from hubbub.privacy import Guarantee, Session
-from hubbub.release import Lpa, Mkf, Navigation, Releaser, Ukf
+from hubbub.release import Lpa, Mkf, Navigation, Ukf
 from hubbub.released import Tick
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0)
@@ -57,13 +58,13 @@ class Size:
         return cls(trainings=1, tests=4, tuning_runs=8, generations=8)
 
 
-def run_series(releaser: Releaser, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
-    """Release a whole series; values, lower and upper ends, one row a tick."""
+def run_series(releaser: OnlineMechanism, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
+    """Release a whole series; values, lower and upper ends, one row per tick."""
     releases = [releaser.release(Counts.of(releaser.keys, Tick(k), row)) for k, row in enumerate(counts)]
     return tuple(np.array([getattr(r, name) for r in releases]) for name in ("values", "lower", "upper"))
 
 
-def measure(releaser: Releaser, counts: NDArray[np.int64]) -> dict[str, float]:
+def measure(releaser: OnlineMechanism, counts: NDArray[np.int64]) -> dict[str, float]:
     """All measures of one run."""
     values, lower, upper = run_series(releaser, counts)
     return {
@@ -111,7 +112,7 @@ def steps(size: Size) -> int:
 
 def _methods(
     setting: Www14, training: Sessions, epsilon: float, size: Size, rng: np.random.Generator, source: ByteSource
-) -> dict[str, Callable[[], Releaser]]:
+) -> dict[str, Callable[[], OnlineMechanism]]:
     keys = training.keys
     guarantee = Guarantee.pure(Session(setting.max_ticks), str(epsilon))
     scale = setting.max_ticks / epsilon

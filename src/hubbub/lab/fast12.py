@@ -15,9 +15,10 @@ from scipy.stats import rankdata
 
 from hubbub.confidential import Counts
 from hubbub.lab.public_series import PublicSeries
+from hubbub.methods import make_mechanism
 from hubbub.noise import ByteSource, DiscreteLaplace, simulation
 from hubbub.privacy import Guarantee, User
-from hubbub.release import Dft, make_releaser
+from hubbub.release import Dft
 from hubbub.released import Keys, Release, Tick
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ def release_series(
     counts = [Counts.of(_KEY, place(series, t), [value]) for t, value in enumerate(series.counts)]
     if method == "dft":
         return Dft(_KEY, guarantee, source=source, **settings).release_series(counts)
-    releaser = make_releaser(method, _KEY, guarantee, source=source, **settings)
+    releaser = make_mechanism(method, _KEY, guarantee, source=source, **settings)
     return [releaser.release(count) for count in counts]
 
 
@@ -80,7 +81,7 @@ def hindsight(series: PublicSeries, epsilon: str, runs: int, source: ByteSource)
 
 
 def relative_error(values: Array, truth: NDArray[np.int64]) -> Array:
-    """Fan 2014, Eq. 3.1, with delta = 1; one number a run."""
+    """Fan 2014, Eq. 3.1, with delta = 1; one number per run."""
     errors: Array = (np.abs(values - truth) / np.maximum(truth, 1)).mean(axis=-1)
     return errors
 
@@ -123,9 +124,9 @@ def _row(series: PublicSeries, method: str, epsilon: str, runs: int, source: Byt
 def f1_of_rises(values: Array, truth: NDArray[np.int64]) -> float:
     """Fan 2014, 3.3.4: an event is a rise between two ticks by more than 5 % of the true series' median."""
     threshold = 0.05 * float(np.median(truth))
-    real, found = np.diff(truth) > threshold, np.diff(values) > threshold
-    hits = int((real & found).sum())
-    return 2 * hits / max(int(real.sum() + found.sum()), 1)
+    real, released = np.diff(truth) > threshold, np.diff(values) > threshold
+    hits = int((real & released).sum())
+    return 2 * hits / max(int(real.sum() + released.sum()), 1)
 
 
 def spearman(values: Array, truth: NDArray[np.int64]) -> float:

@@ -11,9 +11,9 @@ MISFITS = ("logistic", "sinusoid")
 
 
 def claims(points: Rows, rows: Rows) -> list[list[str]]:
-    """One line a statement: figure, what the paper states, what was found here; none where there are no data."""
-    found = [*_filtering(points), *_sampling(points), *_privacy(points), *_measures(rows)]
-    return [[figure, stated, ours] for figure, stated, ours in found if ours]
+    """One line per statement: figure, what the paper states, what was found here; none where there are no data."""
+    statements = [*_filtering(points), *_sampling(points), *_privacy(points), *_measures(rows)]
+    return [[figure, stated, ours] for figure, stated, ours in statements if ours]
 
 
 def _line(points: Rows, figure: str, line: str) -> dict[Any, float]:

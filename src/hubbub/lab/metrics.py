@@ -28,9 +28,9 @@ def top_precision(released: Series, truth: Series, top: int = 5) -> float:
     >>> top_precision(np.array([[9.0, 8.0, 1.0]]), np.array([[9, 2, 5]]), top=2)
     0.5
     """
-    found = np.argsort(-released, axis=1, kind="stable")[:, :top]
+    ours = np.argsort(-released, axis=1, kind="stable")[:, :top]
     wanted = np.argsort(-truth, axis=1, kind="stable")[:, :top]
-    return float(np.mean([len(set(a) & set(b)) / top for a, b in zip(found, wanted, strict=True)]))
+    return float(np.mean([len(set(a) & set(b)) / top for a, b in zip(ours, wanted, strict=True)]))
 
 
 def divergence(released: Series, truth: Series, least: float = 1.0) -> float:

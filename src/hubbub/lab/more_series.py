@@ -65,7 +65,7 @@ def syndromic(signal: int) -> PublicSeries:
 
 
 def histogram(name: str, file: str) -> PublicSeries:
-    """A histogram of DPBench read from left to right, eight of its bins a tick: 512 ticks without a calendar."""
+    """A histogram of DPBench read from left to right, eight of its bins per tick: 512 ticks without a calendar."""
     bins = np.load(io.BytesIO(gzip.decompress(find(f"dpbench/1D/{file}.npy.gz").read_bytes())))
     return PublicSeries(name, bins.reshape(512, 8).sum(axis=1).astype(np.int64), None)
 

@@ -23,7 +23,7 @@ def msnbc() -> Sessions:
 
 
 def read_msnbc(path: Path) -> Sessions:
-    """Sessions in msnbc's format, plain or gzip: comments in `%`, a line of names, then a line of numbers a session."""
+    """Sessions in msnbc's format, plain or gzip: comments in `%`, a line of names, a line of numbers per session."""
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.detect import PooledSettings
+from hubbub.detectors import PooledSettings
 from hubbub.lab.fast12 import mean_and_error, relative_error, spearman
 from hubbub.lab.outbreaks import (
     BOUND,
@@ -23,9 +23,9 @@ from hubbub.lab.outbreaks import (
     statistics_of,
     syndrome,
 )
+from hubbub.methods import make_mechanism
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, User
-from hubbub.release import make_releaser
 from hubbub.released import Keys, Release, Tick
 
 Array = NDArray[np.float64]
@@ -50,7 +50,7 @@ def release_counts(counts: NDArray[np.int64], line: str, epsilon: str, seed: int
         method = "fast"
         settings = {"sampling": "fixed", "samples": len(counts), "process_variance": PROCESS_VARIANCE}
     with simulation(seed) as source:
-        releaser = make_releaser(method, keys, guarantee, source=source, **settings)
+        releaser = make_mechanism(method, keys, guarantee, source=source, **settings)
         return [releaser.release(Counts.of(keys, Tick(day), row)) for day, row in enumerate(counts)]
 
 
@@ -105,11 +105,16 @@ def at_own_thresholds(
             # Plain EARS is told nothing of the noise; and the noise of filtered counts is not known to anybody.
             for kind in (*KINDS, "pooled") if source != "filtered" else KINDS:
                 statistic = statistics_of(kind, "plain", values, known if kind == "pooled" else 0.0)
-                found: Judged = judge_at(statistic[WARM_UP:], data.outbreak[WARM_UP:], THRESHOLDS[kind])
+                judged: Judged = judge_at(statistic[WARM_UP:], data.outbreak[WARM_UP:], THRESHOLDS[kind])
                 equal = judge(statistic, data.outbreak, SPECIFICITY)
                 facts = {"figure": "4.4, 4.5", "signal": signal, "counts": source, "statistic": kind}
                 rows.append(
-                    {**facts, "day": found.day, "specificity": found.specificity, "day_at_equal_specificity": equal.day}
+                    {
+                        **facts,
+                        "day": judged.day,
+                        "specificity": judged.specificity,
+                        "day_at_equal_specificity": equal.day,
+                    }
                 )
         done()
     return rows

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hubbub.lab import outbreak_release, outbreaks
+from hubbub.lab.experiment_result import Bands, ExperimentResult, Lines, Plot, Table, points_of
 from hubbub.lab.outbreaks import BOUND, CHECKED, EPSILONS, KINDS, POOLED, SIGNALS, SPECIFICITY, VARIANTS, Results
-from hubbub.lab.reproduce_series import Found, Table, write_rows
 
 SOURCES = ("raw", *reversed(EPSILONS))
 SIMULATIONS = 100
 STEPS = 3 * (len(SIGNALS) + len(CHECKED)) + len(outbreak_release.LINES) * len(outbreak_release.PRIVACY) + len(SIGNALS)
 
 
-def outbreak_tables(quick: bool, seed: int, done: Callable[[], Any]) -> Found:
+def outbreak_tables(quick: bool, seed: int, total: Callable[[int], Any], done: Callable[[], Any]) -> ExperimentResult:
     """Accuracy of the released counts, then detection: the figures, ours beside them, and what was hoped for."""
     runs, simulations = (1, SIMULATIONS) if quick else (5, SIMULATIONS)
+    total(STEPS)
     accuracy = outbreak_release.accuracy(min(10, simulations), seed, done)
-    followed, _ = outbreak_release.followed(seed)
+    followed, drawn = outbreak_release.followed(seed)
     own = outbreak_release.at_own_thresholds(SIGNALS, simulations, seed, done)
     results = outbreaks.run_outbreaks(runs, simulations=simulations, seed=seed, done=done)
     checked = outbreaks.run_outbreaks(
@@ -48,7 +48,7 @@ def outbreak_tables(quick: bool, seed: int, done: Callable[[], Any]) -> Found:
         "one number: C3 finds 35.48 % of outbreak days in the original s01 and 35.25 % in the private one."
     )
     rows = accuracy + followed + own + outbreaks.as_rows(results) + outbreaks.as_rows(checked)
-    return Found(rows, tables, words)
+    return ExperimentResult(rows, tables, words, _plots(accuracy, drawn))
 
 
 def _accuracy(rows: Sequence[dict[str, Any]]) -> Table:
@@ -137,20 +137,14 @@ def _met(yes: bool) -> str:
     return "met" if yes else "missed"
 
 
-def write_outbreaks(folder: Path, rows: list[dict[str, Any]], seed: int) -> list[Path]:
-    """The rows as CSV, and Figures 4.2 and 4.3 as plots."""
-    from hubbub.lab.plots import bands, lines
-
-    paths = [write_rows(folder, "outbreaks.csv", rows), folder / "outbreaks_4.2.html", folder / "outbreaks_4.3.html"]
-    points: dict[str, list[tuple[Any, float, float]]] = {}
-    for row in rows:
-        if row.get("figure") == "4.2":
-            point = (row["epsilon"], row["relative_error"], row["relative_error_error"])
-            points.setdefault(row["line"], []).append(point)
+def _plots(accuracy: list[dict[str, Any]], drawn: Mapping[str, Any]) -> list[Plot]:
+    """Figures 4.2 and 4.3."""
     title = "Figure 4.2: average relative error, signal 2"
-    lines(paths[1], title, "epsilon", "error", points, log_x=True, log_y=True)
-    _, drawn = outbreak_release.followed(seed)
+    points = points_of(accuracy, "line", "epsilon", "relative_error", "relative_error_error")
     days = list(range(len(next(iter(drawn.values()))[0])))
     series = {name: tuple(part.tolist() for part in parts) for name, parts in drawn.items()}
-    bands(paths[2], "Figure 4.3: original and released counts, signal 2, epsilon 1", days, series)
-    return paths
+    followed = "Figure 4.3: original and released counts, signal 2, epsilon 1"
+    return [
+        Lines("4.2", title, "epsilon", "error", points, log_x=True, log_y=True),
+        Bands("4.3", followed, days, series),
+    ]

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.detect import EarsSettings, PooledSettings, ears_statistics, pooled_statistics
-from hubbub.detect.ears import KINDS as KINDS
+from hubbub.detectors import EarsSettings, PooledSettings, ears_statistics, pooled_statistics
+from hubbub.detectors.ears import KINDS as KINDS
 from hubbub.lab.data import find
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, User
@@ -70,7 +70,7 @@ def private_counts(counts: NDArray[np.int64], epsilon: str, seed: int) -> tuple[
         lpa = Lpa(keys, guarantee, source=source)
         releases = [lpa.release(Counts.of(keys, Tick(day), row)) for day, row in enumerate(counts)]
     measured = [release.measurements for release in releases if release.measurements is not None]
-    return np.stack(measured).astype(np.float64), releases[0].noise_variance or 0.0
+    return np.stack(measured).astype(np.float64), float(releases[0].variances.max())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,8 +126,8 @@ def judge_at(statistic: Array, outbreak: NDArray[np.bool_], threshold: float) ->
 
 def sensitivity(statistic: Array, outbreak: NDArray[np.bool_], specificity: float) -> dict[str, float]:
     """`judge` as plain numbers."""
-    found = judge(statistic, outbreak, specificity)
-    return {name: getattr(found, name) for name in ("day", "outbreak", "specificity", "threshold")}
+    judged = judge(statistic, outbreak, specificity)
+    return {name: getattr(judged, name) for name in ("day", "outbreak", "specificity", "threshold")}
 
 
 def statistics_of(kind: str, variant: str, values: Array, noise: float) -> Array:
@@ -137,11 +137,13 @@ def statistics_of(kind: str, variant: str, values: Array, noise: float) -> Array
     return ears_statistics(values, EarsSettings(kind, **VARIANTS[variant]), noise)
 
 
-def together(found: Sequence[Judged]) -> Judged:
+def together(judged: Sequence[Judged]) -> Judged:
     """The mean over draws of noise on the same simulations."""
-    hits = np.mean([one.hits for one in found], axis=0)
-    means = (float(np.mean([getattr(one, name) for one in found])) for name in ("outbreak", "specificity", "threshold"))
-    return Judged(hits, found[0].days, *means)
+    hits = np.mean([one.hits for one in judged], axis=0)
+    means = (
+        float(np.mean([getattr(one, name) for one in judged])) for name in ("outbreak", "specificity", "threshold")
+    )
+    return Judged(hits, judged[0].days, *means)
 
 
 Results = dict[tuple[int, str, str, str], Judged]
@@ -170,11 +172,11 @@ def run_outbreaks(
             else:
                 counted = [private_counts(data.counts, source, seed + run) for run in range(runs)]
             for kind, variant in detectors:
-                found = [
+                draws = [
                     judge(statistics_of(kind, variant, values, noise), data.outbreak, specificity)
                     for values, noise in counted
                 ]
-                results[signal, source, kind, variant] = together(found)
+                results[signal, source, kind, variant] = together(draws)
             done()
     return results
 
@@ -187,9 +189,9 @@ def as_rows(results: Results) -> list[dict[str, Any]]:
             "counts": source,
             "statistic": kind,
             "variant": variant,
-            **{name: getattr(found, name) for name in ("day", "day_error", "outbreak", "specificity", "threshold")},
+            **{name: getattr(judged, name) for name in ("day", "day_error", "outbreak", "specificity", "threshold")},
         }
-        for (signal, source, kind, variant), found in results.items()
+        for (signal, source, kind, variant), judged in results.items()
     ]
 
 

@@ -23,7 +23,7 @@ _SEED = 2014
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublicSeries:
-    """One count a tick, with the calendar that everybody knows."""
+    """One count per tick, with the calendar that everybody knows."""
 
     name: str
     counts: NDArray[np.int64]

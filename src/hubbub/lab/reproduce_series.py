@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from hubbub.errors import InvalidInput
 from hubbub.lab import fast12
+from hubbub.lab.experiment_result import ExperimentResult, Lines, Plot, Row, Table, points_of
+from hubbub.lab.experiment_result import Point as Drawn
 from hubbub.lab.fast_claims import claims
 from hubbub.lab.fast_parameters import FIGURES, Point, filter_points, parameter_points, run_points
 from hubbub.lab.public_series import load
@@ -24,25 +22,7 @@ MEASURES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A title, columns and rows of cells."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What an experiment found: the rows as numbers, and as tables with a closing word."""
-
-    rows: list[dict[str, Any]]
-    tables: list[Table]
-    words: str
-
-
-def fast_tables(quick: bool, seed: int, total: Callable[[int], Any], done: Callable[[], Any]) -> Found:
+def fast_tables(quick: bool, seed: int, total: Callable[[int], Any], done: Callable[[], Any]) -> ExperimentResult:
     """Every series and method, the figures on FAST's parameters, and what the paper states beside what we find."""
     names = QUICK_SERIES if quick else ALL_SERIES
     methods = [m for m in fast12.METHODS if not (quick and m == "fast particles")]
@@ -61,80 +41,52 @@ def fast_tables(quick: bool, seed: int, total: Callable[[int], Any], done: Calla
                 picked = [r for r in rows if r["series"] == name and r["epsilon"] == float(epsilon)]
                 cells.append([f"{name}, {epsilon}", *(_cell(row, measure) for row in picked)])
         tables.append(Table(words, ["series, epsilon", *methods], cells))
-    found = run_points(points, 10, seed=seed, done=done)
+    measured = run_points(points, 10, seed=seed, done=done)
     for figure, (words, axis) in FIGURES.items():
-        picked = [p for p in found if p["figure"] == figure]
+        picked = [p for p in measured if p["figure"] == figure]
         if picked:
             lines = list(dict.fromkeys(p["line"] for p in picked))
             by = {(p["line"], p["value"]): p for p in picked}
             values = list(dict.fromkeys(p["value"] for p in picked))
             cells = [[_x(x), *(_cell(by[line, x], "relative_error") for line in lines)] for x in values]
             tables.append(Table(f"Figure {figure}: {words}", [axis, *lines], cells))
-    tables.append(Table("What the paper states", ["figure", "the paper", "here"], claims(found, rows)))
+    tables.append(Table("What the paper states", ["figure", "the paper", "here"], claims(measured, rows)))
     words = (
         f"Mean ± standard error over {runs} runs (10 in Figures 3.4 to 3.9), at the level of a person over the whole "
         "series. `zeros` releases nothing but zeros; `hindsight` is sample-and-hold with the number of samples that "
         "was best afterwards, which nobody can know before; `dft` sees the whole series at once, and its interval is "
         "of the noise alone. The paper draws its figures without numbers: what its text states is in the last table."
     )
-    return Found(rows + found, tables, words)
+    return ExperimentResult(rows + measured, tables, words, fast_plots(rows + measured))
 
 
 def _x(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def write_rows(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
-    """All rows as CSV."""
-    fields = list(dict.fromkeys(key for row in rows for key in row))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / name
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=fields)
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise InvalidInput(f"{folder} cannot be written: {error.strerror}.", "Choose another folder.") from None
-    return path
+def fast_plots(rows: Sequence[Row]) -> list[Plot]:
+    """Error against epsilon for each series, and one plot for each figure on parameters."""
+    plots: list[Plot] = []
 
-
-def write_fast(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:
-    """The rows as CSV, a plot of error against epsilon for each series, and one for each figure on parameters."""
-    from hubbub.lab.plots import lines
-
-    paths = [write_rows(folder, "fast.csv", rows)]
-
-    def plot(
-        name: str, title: str, x: str, y: str, points: dict[str, list[tuple[Any, float, float]]], log: bool
-    ) -> None:
-        path = folder / f"fast_{name.replace(' ', '_')}.html"
-        lines(path, title, x, y, points, log_x=log, log_y=y == "error")
-        paths.append(path)
+    def plot(name: str, title: str, x: str, y: str, points: dict[str, list[Drawn]], log: bool) -> None:
+        plots.append(Lines(name.replace(" ", "_"), title, x, y, points, log_x=log, log_y=y == "error"))
 
     for name in dict.fromkeys(row["series"] for row in rows if "series" in row):
         picked = [row for row in rows if row.get("series") == name]
-        points = _lines(picked, "method", "epsilon", "relative_error")
+        points = points_of(picked, "method", "epsilon", "relative_error", "relative_error_error")
         plot(name, f"{name}: average relative error (Figures 3.9 and 3.10)", "epsilon", "error", points, True)
     for figure, (words, axis) in FIGURES.items():
         picked = [row for row in rows if row.get("figure") == figure]
         if picked:
             numbers = axis not in ("series", "interval")
-            points = _lines(picked, "line", "value", "relative_error")
+            points = points_of(picked, "line", "value", "relative_error", "relative_error_error")
             plot(f"figure_{figure}", f"Figure {figure}: {words}", axis, "error", points, numbers)
     for figure, measure in (("3.11", "f1"), ("3.12", "spearman")):
         picked = [row for row in rows if measure in row and row["epsilon"] == 1.0]
         if picked:
-            points = _lines(picked, "method", "series", measure)
+            points = points_of(picked, "method", "series", measure, f"{measure}_error")
             plot(f"figure_{figure}", f"Figure {figure}: {MEASURES[measure]}", "series", measure, points, False)
-    return paths
-
-
-def _lines(rows: list[dict[str, Any]], line: str, x: str, y: str) -> dict[str, list[tuple[Any, float, float]]]:
-    points: dict[str, list[tuple[Any, float, float]]] = {}
-    for row in rows:
-        points.setdefault(row[line], []).append((row[x], row[y], row.get(f"{y}_error", 0.0)))
-    return points
+    return plots
 
 
 def _cell(row: dict[str, Any], measure: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hubbub.lab import fast12
-from hubbub.lab.reproduce_series import Found, Table
+from hubbub.lab.experiment_result import ExperimentResult, Table
+from hubbub.lab.reproduce_series import fast_plots
 from hubbub.lab.series_sets import series_set
 
 METHODS = ("zeros", "uniform", "sample", "hindsight", "adaptive")
@@ -20,8 +21,8 @@ def set_tables(
     seed: int,
     total: Callable[[int], Any],
     done: Callable[[], Any],
-) -> Found:
-    """One line a series and epsilon: the error of every method, how often intervals held, how many looks were taken."""
+) -> ExperimentResult:
+    """One line per series and epsilon: the error of each method, how often intervals held, how many looks it took."""
     chosen = series_set(name)
     runs = 2 if quick else 10
     total(len(chosen) * len(METHODS) * len(fast12.EPSILONS))
@@ -44,7 +45,7 @@ def set_tables(
         )
     columns = ["series, epsilon", *METHODS, "to hindsight", "coverage", "looks"]
     table = Table(f"average relative error on the {name} series", columns, cells)
-    return Found(rows, [table, _summary(rows)], _words(runs))
+    return ExperimentResult(rows, [table, _summary(rows)], _words(runs), fast_plots(rows))
 
 
 def _summary(rows: list[dict[str, Any]]) -> Table:

@@ -90,7 +90,7 @@ class Crowd:
     model: NavigationModel
 
     def counts(self, shape: Shape, page: int, ticks: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """One row a tick. Each session moves by itself; the start is the model's."""
+        """One row per tick. Each session moves by itself; the start is the model's."""
         factors = shape(ticks, len(self.model.keys), page)
         matrix = self.model.matrix.toarray()
         chances = np.vstack([matrix, np.maximum(1.0 - matrix.sum(0), 0.0)])

@@ -111,8 +111,8 @@ def _level(rng: Draw) -> float:
 
 
 def _fading(rng: Draw, time: float, size: float) -> Array:
-    factor, now, found = math.exp(-1 / time), rng.normal(0, size), np.empty(TICKS)
+    factor, now, values = math.exp(-1 / time), rng.normal(0, size), np.empty(TICKS)
     for t in range(TICKS):
-        found[t] = now
+        values[t] = now
         now = factor * now + rng.normal(0, size * math.sqrt(1 - factor**2))
-    return found
+    return values

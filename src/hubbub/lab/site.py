@@ -18,7 +18,7 @@ _POPULARITY = np.array([30, 16, 9, 6, 6, 3, 5, 12, 7, 5, 4, 3, 1.5, 2, 4, 2.5, 4
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """One tick's requests, in no particular order: who (a number a session) asked for which section."""
+    """One tick's requests, in no particular order: who (a number per session) asked for which section."""
 
     at: datetime
     sessions: NDArray[np.int64]

@@ -116,7 +116,7 @@ def run_wu19(
 
 
 def figures(pattern: str) -> tuple[int, int, int]:
-    """The paper's figures for a pattern's name or a length, one a stream."""
+    """The paper's figures for a pattern's name or a length, one per stream."""
     return LENGTH_FIGURES if pattern.isdigit() else PATTERN_FIGURES
 
 
@@ -129,13 +129,13 @@ def steps(size: Size, made: list[Series]) -> int:
 
 def patterns(series: Series, size: Size) -> list[tuple[str, int, int]]:
     """Names, shortest and longest length of what is asked of a stream."""
-    found = [
+    asked = [
         (name, low, min(high or series.window, series.window))
         for name, (low, high) in PATTERNS.items()
         if low < series.window
     ]
     lengths = () if series.place is None else size.lengths
-    return found + [(str(length), length, length) for length in lengths if length <= series.window]
+    return asked + [(str(length), length, length) for length in lengths if length <= series.window]
 
 
 def epsilons(series: Series, pattern: str, size: Size) -> tuple[float, ...]:
@@ -158,8 +158,8 @@ def run_times(made: list[Series], *, seed: int = 2019) -> list[dict[str, Any]]:
         for method in METHODS:
             # The best of several, as others may be using the machine; a long run averages by itself.
             turns = 1 if len(series.counts) > LONG else 5
-            found = [_measure(alone, 1, alone.window, 1.0, method, f"{seed}, {turn}") for turn in range(turns)]
-            seconds = min(row["seconds"] for row in found)
+            measured = [_measure(alone, 1, alone.window, 1.0, method, f"{seed}, {turn}") for turn in range(turns)]
+            seconds = min(row["seconds"] for row in measured)
             rows.append({"figure": 12, "stream": series.name, "method": method, "seconds": seconds})
     return rows
 

@@ -38,7 +38,7 @@ class Www14:
         return sessions.chosen(which)
 
     def counts(self, sessions: Sessions) -> NDArray[np.int64]:
-        """How many sessions are on each page at each tick: one row a tick."""
+        """How many sessions are on each page at each tick: one row per tick."""
         assert sessions.starts is not None
         keys = len(sessions.keys)
         place = np.arange(len(sessions.visits)) - np.repeat(sessions.bounds[:-1] - sessions.starts, sessions.lengths)

@@ -49,7 +49,7 @@ def fit(sessions: Sessions, *, ticks: int | None = None, scale: float = 1.0) -> 
         span = whole(ticks, "ticks", "Over how many ticks do the sessions spread?")
     else:
         raise InvalidModel(
-            "The sessions do not say when they begin, so arrivals a tick are unknown.",
+            "The sessions do not say when they begin, so arrivals per tick are unknown.",
             "Give `ticks`, the number of ticks over which the sessions spread.",
         )
     arrivals: Array = np.bincount(first[~at_first], minlength=size).astype(np.float64) * (scale / span)

@@ -11,7 +11,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +26,7 @@ from scipy.sparse import csr_array
 from hubbub.errors import InvalidModel
 from hubbub.filters.diagonal import Matrix
 from hubbub.models.sessions import Sessions
-from hubbub.released import Keys
+from hubbub.released import Domain, Keys
 
 Array = NDArray[np.float64]
 _csr: Any = csr_array
@@ -61,7 +63,7 @@ class NavigationModel:
         if self.matrix.shape != (size, size):
             raise InvalidModel(f"The matrix of {size:,} keys must be {size:,} x {size:,}; got {self.matrix.shape}.")
         if self.opening.ndim != 2 or self.opening.shape[1] != size or not np.isfinite(self.opening).all():
-            raise InvalidModel(f"`opening` must hold one finite row of {size:,} numbers a tick.")
+            raise InvalidModel(f"`opening` must hold one finite row of {size:,} numbers per tick.")
         for name in ("arrivals", "initial", "errors", "initial_errors"):
             vector = getattr(self, name)
             if vector.shape != (size,) or not np.isfinite(vector).all() or (vector < 0).any():
@@ -114,10 +116,15 @@ class NavigationModel:
                 break
         return level
 
-    def expect(self, keys: Keys) -> NavigationModel:
+    def expect(self, keys: Domain) -> NavigationModel:
         """This model, if it was fitted for exactly these keys in this order."""
         if keys == self.keys:
             return self
+        if not isinstance(keys, Keys):
+            raise InvalidModel(
+                f"The model tells how people move between named keys, and the stream counts by {keys!r}.",
+                "Leave the model out, or count by the names that it was fitted for.",
+            )
         missing = [name for name in keys if name not in self.keys]
         if missing:
             raise InvalidModel(
@@ -141,6 +148,17 @@ class NavigationModel:
         parts["arrivals"] = parts["arrivals"] + inflow
         return NavigationModel(keys=keys, matrix=_csr(rows[:, where]), **parts)
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all that the model says: two files with the same model have the same."""
+        told = hashlib.sha256(json.dumps(self.keys.names).encode())
+        links = self.matrix.tocoo()
+        order = np.lexsort((links.col, links.row))
+        parts = [links.row[order], links.col[order], links.data[order], *(getattr(self, name) for name in _COUNTED)]
+        for part, kind in zip(parts, ("<i8", "<i8", *("<f8" for _ in parts[2:])), strict=True):
+            told.update(repr(part.shape).encode() + np.ascontiguousarray(part, dtype=kind).tobytes())
+        return told.hexdigest()
+
     def save(self, path: Path) -> None:
         """One file: arrays in NumPy's zipped format, names as text, nothing that runs when it is read."""
         names = np.frombuffer("\n".join(self.keys).encode(), dtype=np.uint8)
@@ -155,9 +173,9 @@ class NavigationModel:
     def load(cls, path: Path) -> NavigationModel:
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-                found = bytes(stored["format"]).decode()
-                if found != FORMAT:
-                    raise InvalidModel(f"{path.name} has the format {found!r}; {FORMAT!r} was expected.", _REFIT)
+                written = bytes(stored["format"]).decode()
+                if written != FORMAT:
+                    raise InvalidModel(f"{path.name} has the format {written!r}; {FORMAT!r} was expected.", _REFIT)
                 keys = Keys(bytes(stored["names"]).decode().split("\n"))
                 parts = (stored["data"], stored["indices"], stored["indptr"])
                 matrix = _csr(parts, shape=(len(keys), len(keys)))

@@ -15,7 +15,7 @@ _COLUMNS = "Expected the columns `session` and `key` (rows in the order of visit
 
 
 def read_sessions(path: Path, keys: Keys | None = None) -> Sessions:
-    """Sessions from CSV, JSON lines or Parquet: one row a visit, with `session`, `key` and perhaps `tick`.
+    """Sessions from CSV, JSON lines or Parquet: one row per visit, with `session`, `key` and perhaps `tick`.
 
     Without `keys`, they are the keys that occur, in the order of their names. With a column `tick`, a session begins
     at its first row's tick.

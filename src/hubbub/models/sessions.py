@@ -14,7 +14,7 @@ from hubbub.released import Keys
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sessions:
-    """Session s visits the keys `visits[bounds[s] : bounds[s + 1]]`, one a tick, in that order.
+    """Session s visits the keys `visits[bounds[s] : bounds[s + 1]]`, one per tick, in that order.
 
     `starts` holds the tick at which each session begins, where that is known.
 

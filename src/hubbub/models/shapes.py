@@ -67,7 +67,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shapes:
-    """The parameters of every model of the bank, one entry a model, and the periods they share.
+    """The parameters of every model of the bank, one entry per model, and the periods they share.
 
     >>> Shapes.usual().count, Shapes.usual([7]).count, Shapes.usual([7]).size
     (47, 94, 8)

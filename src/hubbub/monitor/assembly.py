@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from hubbub.collect import Collector, Filters, KeyDomain, Live, Replay, Source, SteadyClock
+from hubbub.collect import Collector, Filters, KeyDomain, Live, Replay, Resume, Source, SteadyClock
+from hubbub.collect.calendar import Calendar
 from hubbub.collect.clock import Clock
 from hubbub.collect.sources import AccessLog, FollowedFile, JsonLines, LineFile, event_file
 from hubbub.collect.sources import KafkaSource as Kafka
 from hubbub.collect.sources import NatsSource as Nats
-from hubbub.errors import InvalidParameter
+from hubbub.confidential import Counts
+from hubbub.errors import GuaranteeChanged, InvalidParameter, OlderLayout
+from hubbub.mechanism import OnlineMechanism, read_options
+from hubbub.methods import make_mechanism, method_named, usual_method
 from hubbub.models import NavigationModel
 from hubbub.monitor.counts_desk import CountsDesk
-from hubbub.monitor.paired import AnyCurator, RangePlan, open_curator
-from hubbub.monitor.pipeline import Pipeline, where_to_resume
+from hubbub.monitor.paired import AnyCurator, RangePlan, Wanted, open_curator, streams_of
+from hubbub.monitor.pins import attested, counting
+from hubbub.monitor.pipeline import GRACE, Pipeline
 from hubbub.monitor.settings import (
     CountsSource,
     FileSource,
@@ -28,9 +36,10 @@ from hubbub.monitor.settings import (
 )
 from hubbub.monitor.spool import Spool
 from hubbub.privacy import Guarantee
-from hubbub.release import Releaser, make_releaser, usual_method
-from hubbub.released import Keys, Release
+from hubbub.released import Domain, Keys, Release, Tick
 from hubbub.store import Store
+from hubbub.store.address import parse, shown
+from hubbub.store.sqlite_file import SqliteFile
 
 LIVE_LATENESS = timedelta(seconds=5)
 
@@ -48,45 +57,178 @@ def open_pipeline(
     The second part is where events come in over HTTP, if they do.
     """
     now = clock or SteadyClock()
-    domain = _domain(settings)
-    if isinstance(settings.source, CountsSource):
-        curator = _curator(settings, store, domain.keys)
-        return CountsDesk(store, curator, on_release=on_release, say=say), None
-    time = _time(settings)
-    source = _source(settings, now)
-    curator = _curator(settings, store, domain.keys)
-    resume = where_to_resume(store, curator, source, now)
-    collector = Collector(
+    domain, filters = _domain(settings), _filters(settings)
+    time = None if isinstance(settings.source, CountsSource) else _time(settings)
+    # What is refused must be refused before the stream is made: with it, its promise is fixed.
+    if store.find(settings.stream.name) is None:
+        _try_out(settings, domain.keys)
+    calendar = _calendar(settings, store, time, now())
+    facts = _facts(settings, domain, filters, time, calendar.start)
+    if time is None:
+        curator = _curator(settings, store, domain.keys, facts)
+        desk = CountsDesk(store, curator, calendar, clock=now, on_release=on_release, say=say)
+        return desk, None
+    when = replace(time, start=calendar.start) if isinstance(time, Live) else time
+
+    def collect(resume: Resume | None) -> Collector:
+        return _collector(settings, domain, filters, when, now, resume)
+
+    collect(None)  # what it refuses must be refused before, too
+    for remark in remarks(settings):
+        say(remark)
+    source = _source(settings, time)
+    try:
+        curator = _curator(settings, store, domain.keys, facts)
+    except BaseException:
+        source.close()
+        raise
+    pipeline = Pipeline(store, curator, source, collect, clock=now, on_release=on_release, say=say, grace=GRACE)
+    return pipeline, source if isinstance(source, Spool) else None
+
+
+def check(settings: MonitorSettings) -> list[str]:
+    """What can be found wrong without reading a source or changing a store; raises what a start would raise.
+
+    What is no mistake but not in place yet is told, a sentence each.
+    """
+    parse(settings.store.url)
+    domain, filters = _domain(settings), _filters(settings)
+    time = None if isinstance(settings.source, CountsSource) else _time(settings)
+    if time is not None:
+        _collector(settings, domain, filters, time, SteadyClock(), None)
+    _try_out(settings, domain.keys)
+    return [*remarks(settings), *_compare(settings, domain, filters, time)]
+
+
+def _compare(
+    settings: MonitorSettings, domain: KeyDomain, filters: Filters, time: Live | Replay | None
+) -> list[str]:  # fmt: skip
+    """Refuse what the store would refuse at a start, and leave the store as it is; a word where there is none yet."""
+    url = parse(settings.store.url)
+    if url.get_backend_name() == "sqlite":
+        file = SqliteFile(url.database or "", read_only=True, patience=0)
+        if not file.exists():
+            file.require_folder()
+            return [f"There is no store {settings.store.url} yet. A start makes it, and with it fixes this promise."]
+    try:
+        store = Store.open(settings.store.url, create=False, read_only=True, untouched=True)
+    except OlderLayout:
+        return [
+            f"The store {shown(url)} is empty, or an earlier version of Hubbub wrote it. A start brings it to this "
+            "version; until then these settings cannot be compared with it."
+        ]
+    with store:
+        begins = _calendar(settings, store, time, SteadyClock()()).start
+        wanted = _streams(settings, domain.keys, _facts(settings, domain, filters, time, begins))
+        store.expect_streams([one.definition(store) for one in wanted])
+    return []
+
+
+def _try_out(settings: MonitorSettings, keys: Keys) -> None:
+    """Release a tick of zeros into a store of its own: noise that nobody can draw is found by a first release only."""
+    with (
+        TemporaryDirectory() as folder,
+        Store.open(Path(folder) / "trial.db", marks=Path(folder)) as trial,
+        _curator(settings, trial, keys, {"attested": attested(settings)}) as curator,
+    ):
+        curator.release(Counts.of(keys, Tick(0), [0] * len(keys)))
+
+
+def remarks(settings: MonitorSettings) -> list[str]:
+    """What the owner should know of the source before it is read; what can never be one is refused."""
+    source = settings.source
+    if isinstance(source, HttpSource) and source.spool.exists() and not source.spool.is_dir():
+        raise InvalidParameter(
+            f"The spool {source.spool} is a file.", "Name a folder in `spool`; it is made if absent."
+        )
+    if isinstance(source, LogSource | FileSource) and source.path.is_dir():
+        raise InvalidParameter(f"{source.path} is a folder.", "Name the file itself in `path` of [source].")
+    if isinstance(source, LogSource) and source.follow and not source.path.exists():
+        return [f"There is no log {source.path} yet. It is waited for; is `path` in [source] right?"]
+    return []
+
+
+def stay_of(settings: MonitorSettings) -> bool | timedelta:
+    """How long a visitor stays; where nobody said, no longer than a session lasts."""
+    stay = settings.collect.stay
+    if "stay" not in settings.collect.model_fields_set and isinstance(stay, timedelta):
+        return min(stay, settings.privacy.timeout)
+    return stay
+
+
+def _collector(
+    settings: MonitorSettings,
+    domain: KeyDomain,
+    filters: Filters,
+    time: Live | Replay,
+    clock: Clock,
+    resume: Resume | None,
+) -> Collector:
+    return Collector(
         domain,
         settings.privacy.unit(),
         settings.stream.tick,
         time,
         identify=settings.collect.identify,
-        stay=settings.collect.stay,
-        filters=_filters(settings),
-        clock=now,
+        stay=stay_of(settings),
+        filters=filters,
+        clock=clock,
         resume=resume,
     )
-    if resume is None:
-        # The calendar must outlive a crash before the first tick: tick 0 is what it was.
-        store.keep_place(settings.stream.name, collector.resume_point(-1).to_dict())
-    pipeline = Pipeline(store, curator, source, collector, clock=now, on_release=on_release, say=say)
-    return pipeline, source if isinstance(source, Spool) else None
 
 
-def _curator(settings: MonitorSettings, store: Store, keys: Keys) -> AnyCurator:
+def _calendar(settings: MonitorSettings, store: Store, time: Live | Replay | None, now: datetime) -> Calendar:
+    """When the stream's tick 0 began: fixed on its first day; for a new one, the next round time."""
+    length = settings.stream.tick
+    stream = store.find(settings.stream.name)
+    if stream is not None:
+        if "begins" not in stream.counting:
+            raise GuaranteeChanged(
+                f"The stream {stream.name!r} was made by an earlier version of Hubbub, which did not fix how its "
+                "counts come about, and could count a session more often than it promised.",
+                "Start a stream under another name; what both publish about somebody adds up. docs/store.md says more.",
+            )
+        return Calendar(datetime.fromisoformat(stream.counting["begins"]), length)
+    if isinstance(time, Replay):
+        return Calendar(time.start, length)
+    return Calendar(Calendar.around(now, length).start + length, length)
+
+
+def _facts(
+    settings: MonitorSettings, domain: KeyDomain, filters: Filters, time: Live | Replay | None, begins: datetime
+) -> dict[str, Any]:
+    """What is fixed with the streams."""
+    return {
+        "counting": counting(settings, domain, filters, time, begins, stay_of(settings)),
+        "attested": attested(settings),
+    }
+
+
+def _curator(settings: MonitorSettings, store: Store, keys: Keys, facts: Mapping[str, Any]) -> AnyCurator:
+    return open_curator(store, settings.stream.name, keys, settings.part(), _maker(settings), _plan(settings), facts)
+
+
+def _streams(settings: MonitorSettings, keys: Keys, facts: Mapping[str, Any]) -> list[Wanted]:
+    return streams_of(settings.stream.name, keys, settings.part(), _maker(settings), _plan(settings), facts)
+
+
+def _maker(settings: MonitorSettings) -> Callable[[Domain, Guarantee], OnlineMechanism]:
     model = settings.method.model
-    known = {} if model is None else {"model": NavigationModel.load(model)}
+    known: dict[str, Any] = {} if model is None else {"model": NavigationModel.load(model)}
 
-    def make(keys: Keys, guarantee: Guarantee) -> Releaser:
+    def make(keys: Domain, guarantee: Guarantee) -> OnlineMechanism:
         method = settings.method.name or usual_method(guarantee, len(keys), modelled=model is not None)
-        return make_releaser(method, keys, guarantee, **known)
+        options = read_options(method_named(method), settings.method.options)
+        return make_mechanism(method, keys, guarantee, **options, **known)
 
+    return make
+
+
+def _plan(settings: MonitorSettings) -> RangePlan | None:
     ranges = settings.ranges
-    plan = None
-    if ranges is not None:
-        plan = RangePlan(ranges.ticks(settings.stream.tick), Fraction(str(ranges.share)), ranges.method)
-    return open_curator(store, settings.stream.name, keys, settings.privacy.guarantee(), make, plan)
+    if ranges is None:
+        return None
+    return RangePlan(ranges.ticks(settings.stream.tick), Fraction(ranges.share), ranges.method)
 
 
 def _domain(settings: MonitorSettings) -> KeyDomain:
@@ -121,19 +263,21 @@ def _time(settings: MonitorSettings) -> Live | Replay:
     return Live(LIVE_LATENESS if lateness is None else lateness)
 
 
-def _source(settings: MonitorSettings, clock: Clock) -> Source:
+def _source(settings: MonitorSettings, time: Live | Replay) -> Source:
     source = settings.source
     if isinstance(source, LogSource):
         lines = JsonLines() if source.format == "json" else AccessLog()
-        return FollowedFile(source.path, lines, clock=clock) if source.follow else LineFile(_there(source.path), lines)
+        return FollowedFile(source.path, lines) if source.follow else LineFile(_there(source.path), lines)
     if isinstance(source, FileSource):
         return event_file(_there(source.path), {"time": source.time, "person": source.person, "path": source.key})
     if isinstance(source, HttpSource):
-        return Spool(source.spool, clock)
+        # After so long a batch that is sent again would come too late for every tick it could belong to.
+        late = settings.stream.tick + (time.lateness or timedelta(0))
+        return Spool(source.spool, repeatable=late + (time.max_ahead if isinstance(time, Live) else timedelta(0)))
     if isinstance(source, NatsSource):
-        return Nats(source.stream, servers=source.servers, subject=source.subject, clock=clock)
+        return Nats(source.stream, servers=source.servers, subject=source.subject)
     assert isinstance(source, KafkaSource)
-    return Kafka(source.topic, source.servers, clock=clock)
+    return Kafka(source.topic, source.servers)
 
 
 def _there(path: Path) -> Path:

@@ -2,42 +2,202 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import threading
+import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 
-from hubbub.confidential import Counts
+from hubbub.collect import Counting, ReadyMade
+from hubbub.collect.calendar import Calendar
+from hubbub.collect.clock import Clock
+from hubbub.errors import StoreSetBack, StoreUnavailable, TickOutOfOrder, TickTaken
 from hubbub.monitor.paired import AnyCurator
-from hubbub.released import Release, Tick
+from hubbub.monitor.pipeline import STORE_AWAY
+from hubbub.released import Release
+from hubbub.server import CountsAnswer, CountsSent
+from hubbub.server.errors import KeyReused, TickNotOver
 from hubbub.store import Store
+
+TOLERANCE = timedelta(seconds=1)
+"""How far ahead of ours a sender's clock may be, but never more than a tenth of a tick."""
+
+_BEAT_SECONDS = 1.0
+
+REFUSED_SECONDS = 60.0
+"""How long a refusal of the store is shown if nobody sends again: it is only tried with counts."""
 
 
 class CountsDesk:
     """Takes counts over HTTP (`POST /v1/streams/NAME/counts`) and releases them through the ledger.
 
     The bound of the unit is the sender's promise: counts cannot be bounded after the fact.
+
+    A request that comes again gets the same answer and no second draw. Which tick a request means is written down,
+    durably, before anything is drawn; the ledger releases a tick once, whatever happens; so a repeated request finds
+    the tick's release, or the prediction that stands for it if the first try was cut off after its debit. A request is
+    known by its sender and its idempotency key, or its tick where it has no key. Of its body only a code is kept that
+    nobody can compute without the sender's token: the store must not hold anything from which counts can be guessed.
     """
 
     def __init__(
-        self, store: Store, curator: AnyCurator, *, on_release: Callable[[Release], None], say: Callable[[str], None]
+        self,
+        store: Store,
+        curator: AnyCurator,
+        calendar: Calendar,
+        *,
+        clock: Clock,
+        on_release: Callable[[Release], None],
+        say: Callable[[str], None],
     ) -> None:
-        self._store, self._curator, self._on_release, self._say = store, curator, on_release, say
+        self._store, self._curator, self._calendar, self._clock = store, curator, calendar, clock
+        self._counting: Counting[tuple[int, Mapping[str, int]]] = ReadyMade(curator.keys, calendar)
+        self._on_release, self._say = on_release, say
+        self._tolerance = min(TOLERANCE, calendar.length / 10)
+        self._turn = threading.Lock()
         self.stop = threading.Event()
+        self.beat = time.monotonic()
+        self._refused_at: float | None = None
 
-    def release(self, stream: str, tick: int | None, values: Mapping[str, int]) -> Release:
-        """Release one tick; None means the next one."""
+    def release(self, stream: str, sent: CountsSent) -> CountsAnswer:
+        """The release of the tick that was sent, drawn now or stored before."""
         del stream  # one desk serves one stream
-        at = Tick(self._curator.next_tick if tick is None else tick)
-        release = self._curator.release(Counts.of(self._curator.stream.keys, at, values))
-        self._say(f"tick {release.tick.index}  released {len(release.keys):,} keys")
+        try:
+            answer = self._release(sent)
+        except StoreUnavailable:
+            self._refused_at = time.monotonic()
+            raise
+        self._refused_at = None
+        return answer
+
+    def _release(self, sent: CountsSent) -> CountsAnswer:
+        name, body = _name(sent), _code(sent)
+        with self._turn:
+            known = self._store.answer(self._curator.stream, name)
+            repeated = known is not None
+            if known is None:
+                tick = self._which(sent.tick)
+                known = self._store.remember_answer(self._curator.stream, name, body, tick)
+            kept, tick = known
+            if not hmac.compare_digest(kept, body):
+                raise self._other_body(sent)
+            return self._answer(tick, sent.values, repeated)
+
+    def _answer(self, tick: int, values: Mapping[str, int], repeated: bool) -> CountsAnswer:
+        # A tick of which only the first of two streams has its part is finished by releasing it again.
+        if repeated and tick < self._curator.next_tick:
+            stored = self._stored(tick)
+            if stored is not None:
+                return CountsAnswer(stored, again=True)
+        try:
+            release = self._draw(tick, values)
+        except (TickTaken, TickOutOfOrder):
+            # Lost in an earlier try, perhaps in this moment: then its prediction is the answer, now and later.
+            stored = self._stored(tick) if repeated else None
+            if stored is None:
+                raise
+            return CountsAnswer(stored, again=True)
+        self._say(f"tick {tick}  released {len(release.keys):,} keys")
         self._on_release(release)
-        return release
+        return CountsAnswer(release, again=False)
+
+    def _draw(self, tick: int, values: Mapping[str, int]) -> Release:
+        (counts,) = self._counting.add((tick, values))
+        try:
+            return self._curator.release(counts)
+        except StoreSetBack:
+            # The store may have forgotten that it was released; then it is charged once more, and never drawn.
+            if self._curator.proved:
+                raise
+            return self._curator.lose(counts.tick)
+
+    def _which(self, asked: int | None) -> int:
+        """The tick that a new request means. Only one that is over by the clock: else anybody could skip the future."""
+        newest = (self._clock() + self._tolerance - self._calendar.start) // self._calendar.length - 1
+        free = self._curator.next_tick
+        tick = newest if asked is None else asked
+        if tick > newest or newest < 0:
+            raise TickNotOver(f"That tick is not over yet: {self._newest(newest)}", "Send it after its end.")
+        if tick < free:
+            if asked is None:
+                raise TickNotOver(
+                    f"The newest tick that is over, {newest:,}, has its release: the next one ends at "
+                    f"{self._ends(free)}.",
+                    "Send the next counts after that.",
+                )
+            raise TickTaken(f"Tick {tick} has its release, or a later one has.")
+        return tick
+
+    def _newest(self, newest: int) -> str:
+        if newest < 0:
+            return f"the first one, tick 0, ends at {self._ends(0)}."
+        return f"the newest that can be sent is {newest:,}, which ended at {self._ends(newest)}."
+
+    def _ends(self, tick: int) -> str:
+        return (self._calendar.start + (tick + 1) * self._calendar.length).isoformat()
+
+    def _stored(self, tick: int) -> Release | None:
+        return next(iter(self._store.releases(self._curator.stream, first=tick, last=tick, limit=1)), None)
+
+    def _other_body(self, sent: CountsSent) -> Exception:
+        if sent.key is None:
+            return TickTaken(f"Tick {sent.tick} was sent before, with other counts.")
+        return KeyReused(
+            "This Idempotency-Key was used before, for something else; nothing was taken.",
+            "Give each request its own key; a repetition must be the same to the last count.",
+        )
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def run(self) -> None:
         """Counts come when they come; until `stop` is set."""
-        self.stop.wait()
+        while not self.stop.wait(_BEAT_SECONDS):
+            self.beat = time.monotonic()
+        self.close()
+
+    def close(self) -> None:
+        """Hand back what was reserved."""
         self._curator.close()
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, in words that anyone may read."""
+        return STORE_AWAY if self.waits_for_store else ""
+
+    @property
+    def clock_behind(self) -> timedelta:
+        """Whoever sends counts is told that their tick is not over."""
+        return timedelta(0)
+
+    @property
+    def source_trouble(self) -> str:
+        """Counts come when they come."""
+        return ""
+
+    @property
+    def waits_for_store(self) -> bool:
+        """The last counts could not be released, since the store refused."""
+        refused = self._refused_at
+        return refused is not None and time.monotonic() - refused < REFUSED_SECONDS
 
     def status(self) -> Mapping[str, str | int | float | bool | None]:
         """What the curator may know."""
-        budget = self._store.budget(self._curator.stream.name)
-        return {"ticks_settled": budget.settled, "ticks_lost": budget.lost}
+        spent = [self._store.spending(name) for name in self._curator.streams]
+        return {"ticks_settled": sum(one.settled for one in spent), "ticks_lost": sum(one.lost for one in spent)}
+
+
+def _name(sent: CountsSent) -> bytes:
+    """Under what a request is remembered. Another sender's same key is another name."""
+    what = ["tick", sent.tick] if sent.key is None else ["key", sent.key]
+    return hashlib.sha256(json.dumps([sent.sender, *what]).encode()).digest()
+
+
+def _code(sent: CountsSent) -> bytes:
+    """What is remembered of tick and counts: a code under the sender's secret, different for each name.
+
+    A plain hash would not do: counts are small numbers, and whoever has the store could try them all.
+    """
+    facts = json.dumps([sent.tick, sorted(sent.values.items())]).encode()
+    return hmac.new(sent.seal, _name(sent) + facts, hashlib.sha256).digest()

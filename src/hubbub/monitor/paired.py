@@ -1,24 +1,23 @@
-"""One tick, released twice under one promise: as it is, and into the stream that answers ranges."""
+"""One tick, released into several streams of one grant: as it is, and into the stream that answers ranges."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from types import TracebackType
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from hubbub.confidential import Counts
 from hubbub.errors import StoreUnavailable, TickOutOfOrder, TickTaken
-from hubbub.privacy import Guarantee, divide, together
+from hubbub.mechanism import OnlineMechanism
+from hubbub.privacy import Guarantee, Part
 from hubbub.ranges import RangeStream
-from hubbub.release import Releaser
-from hubbub.released import Keys, Release
+from hubbub.released import Domain, Release, Tick
 from hubbub.store import Curator, Store, Stream
-from hubbub.store.mechanism import Mechanism
-from hubbub.store.stream import COMPANION, COMPANION_OF, companion_name
+from hubbub.store.stream import RANGES_OF, Definition, drawn, ranges_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,106 +29,193 @@ class RangePlan:
     method: str = "auto"
 
 
-class PairedCurator:
-    """Releases each tick's counts through two curators: the live stream, and its companion of ranges.
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """One more stream that gets the same counts; `prepare` is called before each tick."""
 
-    Both are ordinary streams of the store with ledgers of their own. The live one comes first. A crash between the two
-    leaves the tick in one stream and out of the other; it is never drawn a second time in either. If the store goes
-    away between the two, releasing the same tick again finishes what is missing.
+    curator: Curator
+    mechanism: OnlineMechanism
+    prepare: Callable[[], None] = lambda: None
+
+
+class JoinedCurator:
+    """Releases each tick's counts through several curators: that of the first stream, and those that follow it.
+
+    All are ordinary streams of the store with ledgers of their own. The first one comes first. A crash in between
+    leaves the tick in some streams and out of the others; it is never drawn a second time in any. If the store goes
+    away in between, releasing the same tick again finishes what is missing.
 
     Guarantee
         Protects: one `unit`; neighbouring streams differ in the presence of one. The promise is about everything that
-        both streams publish together.
+        all these streams publish together.
         Enforced by the caller: the unit's bounds, before counting.
-        Formula: epsilon of the live stream plus epsilon of its companion (zCDP: rho plus rho); `share` of the whole
-        goes to the companion, the rest to the live stream, exactly.
-        Not covered: what each of the two does not cover.
+        Formula: the sum of the shares that the streams draw of their grant, times its epsilon (zCDP: its rho).
+        Not covered: what each of them does not cover.
         Reference: basic composition, Dwork & Roth 2014, Thm 3.14; Bun & Steinke 2016, Lemma 1.7.
-        Proof: docs/proofs/pair.md (proved).
+        Proof: docs/proofs/grants.md (proved).
     """
 
-    def __init__(self, store: Store, live: Curator, ranges: Curator, mechanism: RangeStream) -> None:
-        self.stream: Stream = live.stream
-        self.guarantee: Guarantee = together(live.guarantee, ranges.guarantee)
-        self._store, self._live, self._ranges, self._mechanism = store, live, ranges, mechanism
-        self._half: Release | None = None  # released live, not yet (or never) in the companion
+    def __init__(self, first: Curator, followers: Sequence[Follower]) -> None:
+        self.stream: Stream = first.stream
+        self._first, self._followers = first, tuple(followers)
+        parts = [curator.stream.part for curator in self._curators]
+        self.guarantee: Guarantee = parts[0].grant.guarantee.part(sum((part.share for part in parts), Fraction(0)))
+        # Released in the first stream, and which others have not (or never) got their part.
+        self._half: Release | None = None
+        self._waiting: list[Follower] = []
         self._lock = threading.RLock()
 
     @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of all the streams, the first one first."""
+        return tuple(curator.stream.name for curator in self._curators)
+
+    @property
+    def keys(self) -> Domain:
+        """What is counted."""
+        return self._first.keys
+
+    @property
     def next_tick(self) -> int:
-        """The first tick that is free in both streams; one that is half done is to be finished first."""
+        """The first tick that is free in all streams; one that is half done is to be finished first."""
         if self._half is not None:
             return self._half.tick.index
-        return max(self._live.next_tick, self._ranges.next_tick)
+        return max(curator.next_tick for curator in self._curators)
 
     def release(self, counts: Counts) -> Release:
-        """Debit, draw and store twice; the live release."""
-        with self._lock:
-            if self._half is None or self._half.tick.index != counts.tick.index:
-                self._half = None
-                self._learn()
-                # What the companion would refuse must not be spent for in the live stream. The order of ticks is no
-                # refusal: where two monitors share a store, the other one's companion may be ahead.
+        """Debit, draw and store in each stream; the first one's release."""
+
+        def refused_by_none() -> None:
+            # What one of the others would refuse must not be spent for in the first stream. The order of ticks is no
+            # refusal: where two monitors share a store, the other one's streams may be ahead.
+            for follower in self._followers:
+                follower.prepare()
                 with suppress(TickOutOfOrder):
-                    self._mechanism.check(counts)
-                self._half = self._live.release(counts)
-            with suppress(TickTaken, TickOutOfOrder):  # lost, or another curator's: the tick is missing from ranges
-                self._ranges.release(counts)
-            done, self._half = self._half, None
-            return done
+                    follower.mechanism.check(counts)
+
+        return self._each(counts.tick, lambda curator: curator.release(counts), refused_by_none)
+
+    def predict(self, tick: Tick) -> Release:
+        """A tick that nobody measured, in all streams; free."""
+        return self._each(tick, lambda curator: curator.predict(tick))
+
+    def lose(self, tick: Tick) -> Release:
+        """A tick that may have been drawn before the store forgot it: charged in all streams, and never drawn."""
+        return self._each(tick, lambda curator: curator.lose(tick))
+
+    @property
+    def proved(self) -> bool:
+        """Whether all ledgers are known to hold everything that was spent."""
+        return all(curator.proved for curator in self._curators)
 
     def close(self) -> None:
         """Hand back what was reserved."""
-        self._ranges.close()
-        self._live.close()
+        for curator in reversed(self._curators):
+            curator.close()
 
-    def __enter__(self) -> PairedCurator:
+    def __enter__(self) -> JoinedCurator:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _learn(self) -> None:
-        """Before a segment begins: what readers asked of late, from whichever process they asked.
+    @property
+    def _curators(self) -> list[Curator]:
+        return [self._first, *(follower.curator for follower in self._followers)]
 
-        The lengths are public and come from strangers; they are cut to what the window can hold.
-        """
-        if not self._mechanism.begins_segment:
-            return
-        history = self._mechanism.history
-        with suppress(StoreUnavailable):  # then it chooses by what it knows
-            recent = self._store.recent_queries(self.stream, limit=history.size)
-            history.restore(min(length, history.window) for length in recent)
+    def _each(
+        self, tick: Tick, act: Callable[[Curator], Release], before: Callable[[], None] = lambda: None
+    ) -> Release:  # fmt: skip
+        with self._lock:
+            if self._half is None or self._half.tick.index != tick.index:
+                self._half = None
+                before()
+                self._half, self._waiting = act(self._first), list(self._followers)
+            while self._waiting:
+                with suppress(TickTaken, TickOutOfOrder):  # lost, or another curator's: the tick is missing there
+                    act(self._waiting[0].curator)
+                del self._waiting[0]
+            done, self._half = self._half, None
+            return done
 
 
-AnyCurator: TypeAlias = Curator | PairedCurator
+AnyCurator: TypeAlias = Curator | JoinedCurator
 
 
 def open_curator(
     store: Store,
     name: str,
-    keys: Keys,
-    guarantee: Guarantee,
-    make: Callable[[Keys, Guarantee], Mechanism],
-    plan: RangePlan | None,
+    keys: Domain,
+    promise: Guarantee | Part,
+    make: Callable[[Domain, Guarantee], OnlineMechanism],
+    plan: RangePlan | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> AnyCurator:
-    """The curator of a live stream: `make` makes its mechanism; with a `plan`, it shares `guarantee` with ranges."""
+    """The curator of a live stream: `make` makes its mechanism; with a `plan`, it shares its part with ranges.
+
+    `promise` is a part of a grant; a guarantee alone is a grant of the stream's own. `facts` are fixed with the
+    streams: how their counts come about, what their owner vouches for.
+    """
+    wanted = streams_of(name, keys, promise, make, plan, facts)
+    # All at once: whoever sees one of them also sees that the promise has a second part.
+    store.create_streams([one.definition(store) for one in wanted])
+    if len(wanted) == 1:
+        return wanted[0].curate(store)
+    live, beside = wanted
+    mechanism = cast(RangeStream, beside.mechanism)
+    with ExitStack() as opened:
+        ranges = opened.enter_context(beside.curate(store))
+        first = live.curate(store)
+        opened.pop_all()
+    return JoinedCurator(first, [Follower(ranges, mechanism, lambda: _learn(store, first.stream, mechanism))])
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A stream as a monitor would have it: what it draws, by which mechanism, and what is fixed with it."""
+
+    name: str
+    mechanism: OnlineMechanism
+    part: Part
+    facts: Mapping[str, Any]
+
+    def definition(self, store: Store) -> Definition:
+        """What the store would make of it."""
+        return store.definition(self.name, self.mechanism, self.part, self.facts)
+
+    def curate(self, store: Store) -> Curator:
+        return store.curate(self.name, self.mechanism, self.facts, part=self.part)
+
+
+def streams_of(
+    name: str,
+    keys: Domain,
+    promise: Guarantee | Part,
+    make: Callable[[Domain, Guarantee], OnlineMechanism],
+    plan: RangePlan | None,
+    facts: Mapping[str, Any] | None,
+) -> list[Wanted]:
+    """The live stream and, with a `plan`, that of its ranges: as `open_curator` opens them, without a store."""
+    fixed, part = dict(facts or {}), drawn(name, promise)
     if plan is None:
-        return store.curate(name, make(keys, guarantee))
-    live, part = divide(guarantee, plan.share)
-    releaser = make(keys, live)
-    mechanism = RangeStream(keys, part, window=plan.window, method=plan.method)
-    beside = companion_name(name)
-    # Each says of the other that it is there, for good: neither half can later pass for the whole.
-    options = {COMPANION: beside}
-    if any(stream.name == name for stream in store.streams()):
-        store.create_stream(name, keys, live, releaser.name, options)  # refuses another promise before anything is made
-    # The companion first: whoever sees the live stream also sees that its promise has a second part.
+        return [Wanted(name, make(keys, part.guarantee), part, fixed)]
+    live, ranged = part.of(1 - plan.share), part.of(plan.share)
+    releaser = make(keys, live.guarantee)
+    mechanism = RangeStream(keys, ranged.guarantee, window=plan.window, method=plan.method)
     # Whether the live measurements may share in an answer: only if what they cost never depends on what they showed.
-    even = isinstance(releaser, Releaser) and type(releaser).cost is Releaser.cost
-    ranges = store.curate(beside, mechanism, {COMPANION_OF: name, "window": plan.window, "even": even})
-    try:
-        return PairedCurator(store, store.curate(name, releaser, options), ranges, mechanism)
-    except BaseException:
-        ranges.close()
-        raise
+    even = releaser.traits.even_cost
+    options = {RANGES_OF: name, "window": plan.window, "even": even, **fixed}
+    return [Wanted(name, releaser, live, fixed), Wanted(ranges_name(name), mechanism, ranged, options)]
+
+
+def _learn(store: Store, stream: Stream, mechanism: RangeStream) -> None:
+    """Before a segment begins: what readers asked of late, from whichever process they asked.
+
+    The lengths are public and come from strangers; they are cut to what the window can hold.
+    """
+    if not mechanism.begins_segment:
+        return
+    history = mechanism.history
+    with suppress(StoreUnavailable):  # then it chooses by what it knows
+        recent = store.recent_queries(stream, limit=history.size)
+        history.restore(min(length, history.window) for length in recent)

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from hubbub.errors import HubbubError
-from hubbub.monitor.durations import Duration, TicksOrDuration
-from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
+from hubbub.exact import positive
+from hubbub.masking import MASK
+from hubbub.mechanism import read_options
+from hubbub.methods import method_named
+from hubbub.monitor.durations import Duration, TicksOrDuration, TruthOrDuration
+from hubbub.privacy import Grant, Guarantee, Part, Unit
 from hubbub.ranges import METHODS
 from hubbub.server import ServerSettings
+from hubbub.store.address import shown
+
+
+def _amount(given: Any, info: ValidationInfo) -> str:
+    try:
+        return str(positive(given, info.field_name or ""))
+    except HubbubError as error:
+        raise ValueError(error.message.rstrip(".")) from None
+
+
+Amount = Annotated[str, BeforeValidator(_amount)]
+"""A number above 0, or the text of one, kept exactly: 0.1 is a tenth, and "1/3" a third."""
 
 
 class _Table(BaseModel):
@@ -25,7 +51,7 @@ class StreamSettings(_Table):
     name: str = Field(
         pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="The stream's name, in addresses and the ledger."
     )
-    tick: Duration = Field(description="How long a tick is: a release comes out once a tick.")
+    tick: Duration = Field(description="How long a tick is: a release comes out once per tick.")
 
 
 class LogSource(_Table):
@@ -35,7 +61,9 @@ class LogSource(_Table):
     path: Path = Field(description="The log file; .gz is read as it is.")
     format: Literal["common", "combined", "json"] = Field("combined", description="How its lines are written.")
     follow: bool = Field(
-        True, description="Go on reading as it grows, across rotation; false reads it once, as fast as it can."
+        True,
+        strict=True,
+        description="Go on reading as it grows, across rotation; false reads it once, as fast as it can.",
     )
     start: datetime | None = Field(None, description="Of a file that is read once: when its span begins; public.")
     end: datetime | None = Field(None, description="Of a file that is read once: when its span ends; public.")
@@ -93,7 +121,7 @@ class KeySettings(_Table):
 
     names: list[str] | None = Field(None, description="Keys as they are: names, paths, or patterns such as /article/*.")
     routes: dict[str, str] | None = Field(None, description="Keys by name, each with its path or pattern.")
-    file: Path | None = Field(None, description="A file with one key a line, `name = /pattern/*` or just a path.")
+    file: Path | None = Field(None, description="A file with one key per line, `name = /pattern/*` or just a path.")
     other: str | Literal[False] = Field("other", description="The key of all other paths; false drops them.")
 
     @model_validator(mode="after")
@@ -109,23 +137,54 @@ class PrivacySettings(_Table):
     protect: Literal["event", "window", "session", "user"] = Field(
         "session", description="What one neighbour differs in."
     )
-    epsilon: float = Field(gt=0, description="Small is strong; values from 0.1 to 3 are usual.")
-    max_ticks: int = Field(20, ge=1, description="In how many ticks a session or person counts at most; enforced.")
+    epsilon: Amount | None = Field(
+        None,
+        description='Small is strong; values from 0.1 to 3 are usual, as a number or exactly: "1/3". This, or `rho`.',
+    )
+    delta: Amount | None = Field(
+        None, description="Promise epsilon with this delta (Gaussian noise), e.g. 1e-9. Left out, the promise is pure."
+    )
+    rho: Amount | None = Field(None, description="Promise zCDP with this rho (Gaussian noise) instead of an epsilon.")
+    max_ticks: int = Field(
+        20,
+        ge=1,
+        le=10_000_000,
+        strict=True,
+        description="In how many ticks a session or person counts at most; enforced. A window's width.",
+    )
+    max_items: int = Field(
+        1,
+        ge=1,
+        le=10_000_000,
+        strict=True,
+        description="Under how many keys one unit counts at most in a tick; enforced.",
+    )
     timeout: Duration = Field(timedelta(minutes=30), description="A session is over after this long a silence.")
-    horizon: int | None = Field(None, ge=1, description="For `user`: how many ticks the stream will have.")
-    allow_weak: bool = Field(False, description="Allow an epsilon above 20, which promises practically nothing.")
+    horizon: int | None = Field(None, ge=1, strict=True, description="For `user`: how many ticks the stream will have.")
+    allow_weak: bool = Field(
+        False,
+        strict=True,
+        description="Allow an epsilon above 20, a rho above 3.59 or a delta above 1e-3: practically no promise.",
+    )
 
     def unit(self) -> Unit:
-        if self.protect == "event":
-            return Event()
-        if self.protect == "window":
-            return Window(self.max_ticks)
-        if self.protect == "session":
-            return Session(self.max_ticks, self.timeout)
-        return User(min(self.max_ticks, self.horizon) if self.horizon else self.max_ticks, self.horizon)
+        # `max_ticks` has a default, which an event has no use for and a short horizon none of; what was written is
+        # taken at its word. `timeout` also ends a visitor's stay on a page, whatever is protected.
+        bound: int | None = self.max_ticks
+        if "max_ticks" not in self.model_fields_set:
+            bound = None if self.protect == "event" else min(self.max_ticks, self.horizon or self.max_ticks)
+        return Unit.parse(
+            self.protect,
+            max_ticks=bound,
+            max_items=self.max_items,
+            horizon=self.horizon,
+            timeout=self.timeout if self.protect == "session" else None,
+        )
 
     def guarantee(self) -> Guarantee:
-        return Guarantee.pure(self.unit(), str(self.epsilon), allow_weak=self.allow_weak)
+        return Guarantee.parse(
+            self.unit(), epsilon=self.epsilon, delta=self.delta, rho=self.rho, allow_weak=self.allow_weak
+        )
 
     @model_validator(mode="after")
     def _sound(self) -> PrivacySettings:
@@ -136,21 +195,48 @@ class PrivacySettings(_Table):
         return self
 
 
+class GrantSettings(_Table):
+    """One promise, that of [privacy], over several streams. Without this table the stream has a grant of its own."""
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$",
+        description="The grant's name. Every stream that names it, in the same store and with the same [privacy], "
+        "draws a part of it.",
+    )
+    population: str = Field("", description='Who is counted, in your own words: "visitors of example.org".')
+    share: Amount = Field("1", description='The part of the grant that this stream draws, exactly: "1/2", 0.25.')
+    apart_from: list[str] = Field(
+        [],
+        description="Populations of other grants of which you vouch that nobody in them is in this one. All others are "
+        "taken to be the same people, and what is promised about them is added up.",
+    )
+
+    @field_validator("share")
+    @classmethod
+    def _within(cls, share: str) -> str:
+        if Fraction(share) > 1:
+            raise ValueError(f"must lie above 0 and be at most 1; got {share}")
+        return share
+
+    def part(self, guarantee: Guarantee) -> Part:
+        return Grant(self.name, guarantee, self.population, self.apart_from).part(self.share)
+
+
 class CollectSettings(_Table):
     """How events become counts."""
 
     lateness: Duration | None = Field(
         None, description="How late an event may come. Live: 5s if not given; a file read once waits for its end."
     )
-    stay: bool | Duration = Field(
+    stay: TruthOrDuration = Field(
         timedelta(minutes=2),
         description="Between requests a visitor stays on the last page: true, for how long, or false.",
     )
     identify: list[str] = Field(
         ["person"], description="Which columns tell visitors apart: person, or person and agent."
     )
-    bots: bool = Field(False, description="Count automatic clients too.")
-    assets: bool = Field(False, description="Count images, styles and scripts too.")
+    bots: bool = Field(False, strict=True, description="Count automatic clients too.")
+    assets: bool = Field(False, strict=True, description="Count images, styles and scripts too.")
 
 
 class MethodSettings(_Table):
@@ -162,6 +248,21 @@ class MethodSettings(_Table):
         "Left out: what suits the promise and the number of keys.",
     )
     model: Path | None = Field(None, description="A model that `hubbub fit` learned from public sessions.")
+    options: dict[str, Any] = Field(
+        {}, description="Options of the mechanism by name, as docs/methods.md lists them. Fixed for the stream."
+    )
+
+    @model_validator(mode="after")
+    def _known(self) -> MethodSettings:
+        if not self.options:
+            return self
+        if self.name is None:
+            raise ValueError("`options` belong to a method: give its `name`")
+        try:
+            read_options(method_named(self.name), self.options)
+        except HubbubError as error:
+            raise ValueError(f"{error.message} {error.hint}".rstrip(".")) from None
+        return self
 
 
 class RangeSettings(_Table):
@@ -170,14 +271,23 @@ class RangeSettings(_Table):
     window: TicksOrDuration = Field(
         description='How far back ranges reach: a span such as "7d", or a number of ticks. Fixed for the stream.'
     )
-    share: float = Field(
-        0.5, gt=0, lt=1, description="The part of epsilon that ranges get; live numbers get the rest. Fixed too."
+    share: Amount = Field(
+        "1/2",
+        description='The part of the budget (epsilon or rho) that ranges get, exactly: "1/3", 0.25; live numbers get '
+        "the rest. Fixed too.",
     )
     method: str = Field("auto", description="How noise is spread over time: docs/ranges.md lists the methods.")
 
     def ticks(self, tick: timedelta) -> int:
         """The window as a number of ticks."""
         return self.window if isinstance(self.window, int) else max(1, -(-self.window // tick))
+
+    @field_validator("share")
+    @classmethod
+    def _leaves_some(cls, share: str) -> str:
+        if Fraction(share) >= 1:
+            raise ValueError(f"must lie between 0 and 1; got {share}")
+        return share
 
     @field_validator("method")
     @classmethod
@@ -192,6 +302,14 @@ class StoreSettings(_Table):
 
     url: str = Field("hubbub.db", description="A path (SQLite) or postgresql://user:password@host/database.")
 
+    @field_serializer("url")
+    def _without_secrets(self, url: str) -> str:
+        """What is printed of an address: where the store is, and nothing of one that cannot be read."""
+        try:
+            return shown(url)
+        except HubbubError:
+            return MASK
+
 
 class MonitorSettings(_Table):
     """The whole file."""
@@ -200,11 +318,25 @@ class MonitorSettings(_Table):
     source: Source
     keys: KeySettings
     privacy: PrivacySettings
+    grant: GrantSettings | None = None
     collect: CollectSettings = CollectSettings()
     method: MethodSettings = MethodSettings()
     ranges: RangeSettings | None = None
     store: StoreSettings = StoreSettings()
     publish: ServerSettings = ServerSettings()
+
+    def part(self) -> Part:
+        """What the stream draws of which grant; with ranges, they share it."""
+        guarantee = self.privacy.guarantee()
+        return Grant(self.stream.name, guarantee).part() if self.grant is None else self.grant.part(guarantee)
+
+    @model_validator(mode="after")
+    def _granted(self) -> MonitorSettings:
+        try:
+            self.part()
+        except HubbubError as error:
+            raise ValueError(f"{error.message} {error.hint}".rstrip(".")) from None
+        return self
 
     @field_validator("publish")
     @classmethod

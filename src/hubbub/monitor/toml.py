@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from hubbub.errors import InvalidInput
+from hubbub.masking import without_secrets
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -41,8 +42,8 @@ def _wrong_setting(
     path: Path, text: str, facts: dict[str, Any], model: type[BaseModel], error: ValidationError
 ) -> InvalidInput:
     # A misspelt name is also a missing one: tell of the spelling first.
-    found = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
-    first = found[0]
+    errors = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
+    first = errors[0]
     place = _in_file(facts, first["loc"])
     name, line = ".".join(place) or "the file", line_of(text, place)
     more = f" ({error.error_count() - 1} more after it.)" if error.error_count() > 1 else ""
@@ -64,13 +65,13 @@ def _wrong_setting(
 
 def _in_file(facts: Any, place: tuple[int | str, ...]) -> tuple[str, ...]:
     """`place` as the file has it: the checker also names the chosen kind of a table, which no file does."""
-    found: list[str] = []
+    path: list[str] = []
     for part in place:
         if isinstance(facts, dict) and part not in facts and facts.get("kind") == part:
             continue
-        found.append(str(part))
+        path.append(str(part))
         facts = facts.get(part) if isinstance(facts, dict) else None
-    return tuple(found)
+    return tuple(path)
 
 
 def _names(model: type[BaseModel], place: tuple[str, ...]) -> list[str]:
@@ -119,5 +120,6 @@ def _parts(dotted: str) -> tuple[str, ...]:
 
 
 def to_plain(model: BaseModel) -> dict[str, Any]:
-    """The settings as plain JSON types, for `--json` and the log."""
-    return model.model_dump(mode="json")
+    """The settings as plain JSON types, for `--json` and the log: without passwords, wherever they stand."""
+    plain: dict[str, Any] = without_secrets(model.model_dump(mode="json"))
+    return plain

@@ -37,13 +37,13 @@ class Decay:
         turn_low, turn_high = exp_bounds(2 * self.square, work)
         low = high = 1 << work
         end = 1 << (work - reach)
-        found = []
+        weights = []
         while high >= end:
             low = low * step_low >> work
             high = (high * step_high >> work) + 1
-            found.append((low, high))
+            weights.append((low, high))
             step_low = step_low * turn_low >> work
             step_high = (step_high * turn_high >> work) + 1
         # f(k+1)/f(k) falls with k, so what follows is below a geometric series with the last ratio.
         after = high * step_high // ((1 << work) - step_high) + 1
-        return found, after
+        return weights, after

@@ -33,6 +33,8 @@ class IntegerNoise(ABC):
         self._decay = decay
         self._shift = shift
         self._source: ByteSource = DEFAULT if source is None else source
+        # A check may stand in for the dice (`hubbub.checks.replay`); nothing secure does: see `require_secure`.
+        self._stand_in = getattr(self._source, "draw", None)
         mark = getattr(self._source, "mark", None)
         # Without a mark nobody could tell whether noise drawn ahead may still be used.
         self._buffer = Buffer(self._draw, mark) if mark else None
@@ -48,9 +50,12 @@ class IntegerNoise(ABC):
 
     def sample_one(self) -> int:
         """One draw."""
-        return int(self._draw(1)[0]) if self._buffer is None else self._buffer.one()
+        return self._draw(1).item() if self._buffer is None else self._buffer.one()
 
     def _draw(self, n: int) -> NDArray[np.int64]:
+        if self._stand_in is not None:
+            drawn: NDArray[np.int64] = self._stand_in(self, n)
+            return drawn
         out = np.empty(n, dtype=np.int64)
         staircase(self._decay, self._shift).fill(out, self._source)
         return out

@@ -24,7 +24,7 @@ WIDEST = 128
 class DiscreteGaussian(IntegerNoise):
     """P(k) is proportional to exp(-k^2 / (2 variance)), on all integers, exactly.
 
-    A float is taken as the rational number it is. The square root of the variance goes from 1/1000 to 2^40.
+    A float is taken as the decimal that it is written as. The square root of the variance goes from 1/1000 to 2^40.
     `variance_parameter` is what was given; `variance` is the variance of the discrete distribution, which is smaller
     when the parameter is below 1.
 

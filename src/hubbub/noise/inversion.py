@@ -59,31 +59,31 @@ class Inversion:
         """The outcome of each 16-digit beginning, with 48 more digits, and with as many as needed where those fail."""
         more = np.frombuffer(source.take(8 * len(shorts)), dtype="<u8") >> np.uint64(SHORT)
         words = (shorts.astype(np.uint64) << np.uint64(WORD - SHORT)) | more
-        found = self._place(words)
-        for at in np.flatnonzero(found == UNDECIDED):
-            found[at] = self.resolve_exactly(Uniform(source, int(words[at]), WORD))
-        return found
+        places = self._place(words)
+        for at in np.flatnonzero(places == UNDECIDED):
+            places[at] = self.resolve_exactly(Uniform(source, int(words[at]), WORD))
+        return places
 
     def resolve_exactly(self, uniform: Uniform) -> int:
         """The outcome of one number, by drawing digits until no threshold is in doubt."""
         while True:
             uniform.extend()
             lows, highs = _exact_thresholds(self, uniform.bits)
-            found = bisect_right(lows, uniform.value)
-            if found < len(lows) and (found == 0 or uniform.value >= highs[found - 1]):
-                return found
+            place = bisect_right(lows, uniform.value)
+            if place < len(lows) and (place == 0 or uniform.value >= highs[place - 1]):
+                return place
 
     def _place(self, words: NDArray[np.uint64]) -> NDArray[np.intp]:
-        found = self._ladder.place(words)
-        found[found == len(self._ladder)] = UNDECIDED  # beyond the last threshold of the table
-        return found
+        places = self._ladder.place(words)
+        places[places == len(self._ladder)] = UNDECIDED  # beyond the last threshold of the table
+        return places
 
     def _fill_buckets(self) -> NDArray[np.intp]:
         """The outcome of all numbers that begin with the same 16 digits, where there is only one."""
         begun, ended = self._ladder.passed(SHORT)
-        found = np.where(begun == ended, begun, UNDECIDED)
-        found[found == len(self._ladder)] = UNDECIDED
-        return found
+        places = np.where(begun == ended, begun, UNDECIDED)
+        places[places == len(self._ladder)] = UNDECIDED
+        return places
 
 
 @lru_cache(maxsize=8)

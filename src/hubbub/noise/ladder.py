@@ -29,9 +29,9 @@ class Ladder:
 
     def place(self, words: NDArray[np.uint64]) -> NDArray[np.intp]:
         """How many thresholds lie at or below each word's number; `UNDECIDED` where 64 digits do not tell."""
-        found = np.searchsorted(self._lows, words, side="right")
-        found[(words <= self._doubts.take(found)) & (found > 0)] = UNDECIDED
-        return found
+        places = np.searchsorted(self._lows, words, side="right")
+        places[(words <= self._doubts.take(places)) & (places > 0)] = UNDECIDED
+        return places
 
     def passed(self, digits: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """For each beginning w of so many digits: the thresholds that may lie at or below a number which begins with

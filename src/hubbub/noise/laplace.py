@@ -17,7 +17,7 @@ WIDEST = 64
 class DiscreteLaplace(IntegerNoise):
     """P(k) is proportional to exp(-|k| / scale), on all integers, exactly.
 
-    A float is taken as the rational number it is. The scale goes from 1/1000 to 2^40.
+    A float is taken as the decimal that it is written as. The scale goes from 1/1000 to 2^40.
 
     Proof: docs/proofs/noise.md (proved). Not covered: how long a draw takes, and what other programs see of it.
 

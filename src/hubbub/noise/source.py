@@ -10,7 +10,9 @@ from hubbub.errors import InsecureRandomness, InvalidParameter
 class ByteSource(Protocol):
     """Anything that gives `count` fresh, uniform, independent bytes.
 
-    A source may also have an attribute `secure`. Only a source that says `secure = True` is let into production.
+    A source may also have an attribute `secure`. Only a source that says `secure = True` is let into production. One
+    that has a method `draw(noise, n)` answers with whole draws of its own instead of bytes: it belongs to a check,
+    which wants to see what noise is added to, and is never let into production.
     """
 
     def take(self, count: int) -> bytes | bytearray | memoryview: ...
@@ -21,7 +23,7 @@ def require_secure(source: ByteSource | None) -> None:
 
     >>> require_secure(None)
     """
-    if source is not None and getattr(source, "secure", False) is not True:
+    if source is not None and (getattr(source, "secure", False) is not True or hasattr(source, "draw")):
         raise InsecureRandomness(
             f"`{type(source).__name__}` is not a secure source of randomness: whoever knows its seed can take the "
             "noise away again.",

@@ -34,6 +34,7 @@ class Account:
         self._budget = guarantee.budget
         self._composition = guarantee.unit.composition()
         self._last = -1
+        self._held: tuple[int, Fraction] | None = None  # a tick whose draw has begun, and the most that it may cost
         self._within: Fraction | None = None  # the last total that was found to be within the budget
         self._pure = guarantee.kind == "pure"
         self._horizon = guarantee.unit.horizon
@@ -41,11 +42,13 @@ class Account:
     @property
     def spent(self) -> Fraction:
         """The most that any one unit can have been charged: epsilon, or rho where the guarantee is not pure."""
+        if self._held is not None:
+            return self._composition.total_with(*self._held)
         return self._composition.total
 
     @property
     def left(self) -> Fraction:
-        return self._budget - self._composition.total
+        return self._budget - self.spent
 
     @property
     def even_cost(self) -> Cost:
@@ -69,8 +72,31 @@ class Account:
         self._composition.add(tick, self.check(tick, cost))
         self._last = tick
 
+    def hold(self, tick: int, cost: Cost) -> None:
+        """Charge the most that `tick` may cost, before anything is drawn; `settle` then says what it took.
+
+        Without a `settle`, because the draw failed, the whole amount stays charged.
+        """
+        self._held = tick, self.check(tick, cost)
+        self._last = tick
+
+    def settle(self, cost: Cost) -> None:
+        """What the tick that is held took; never more than was held for it."""
+        assert self._held is not None
+        tick, most = self._held
+        amount = self.amount(cost)
+        if amount > most:
+            raise BudgetExceeded(
+                f"Tick {tick} took {amount} where {most} was held for it.",
+                "The mechanism is wrong: it may take no more than it announced. Publish nothing of this tick.",
+            )
+        self._held = None
+        self._composition.add(tick, amount)
+
     def check(self, tick: int, cost: Cost) -> Fraction:
         """Raise what `charge` would raise; otherwise what it would charge."""
+        if self._held is not None:
+            self._give_up()
         amount, horizon = self.amount(cost), self._horizon
         if tick <= self._last:
             raise InvalidParameter(f"Tick {tick} was charged already or lies before tick {self._last}.")
@@ -92,9 +118,17 @@ class Account:
         self._within = total
         return amount
 
+    def _give_up(self) -> None:
+        """A draw that never came to its end counts in full."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._composition.add(*held)
+
     def state(self) -> dict[str, Any]:
+        self._give_up()
         return {"last": self._last, "composition": self._composition.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
+        self._held = None
         self._last = state["last"]
         self._composition.restore(state["composition"])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from hubbub.errors import InvalidParameter, UnsoundConversion
 from hubbub.exact import Exact, exact, positive
+from hubbub.privacy.promise import NAMED_DELTA, WEAKEST_DELTA, Promise
+from hubbub.privacy.rounding import at_least, at_most
 from hubbub.privacy.unit import Unit, unit_from_dict
 from hubbub.privacy.zcdp import epsilon_of_rho, rho_of_epsilon
+
+KINDS = ("pure", "approximate", "zcdp")
+"""What a guarantee can be."""
 
 WEAKEST_EPSILON = 20
 """e^20 is half a billion: above this the number promises nothing, and asking for it is nearly always a mistake."""
@@ -31,7 +35,8 @@ class Guarantee:
     >>> from hubbub.privacy.unit import Session
     >>> print(Guarantee.pure(Session(max_ticks=20), 1))
     Each browsing session's presence changes any output's probability by at most a factor e^1 = 2.72, for as long as
-    the stream runs. A session counts in at most 20 ticks, one key a tick; what exceeds this is dropped before counting.
+    the stream runs. A session counts in at most 20 ticks, one key per tick; what exceeds this must not be counted.
+    Several add up: for k sessions of one person together the factor is e^k.
     """
 
     unit: Unit
@@ -54,11 +59,18 @@ class Guarantee:
 
     @classmethod
     def approximate(cls, unit: Unit, epsilon: Exact, delta: Exact, *, allow_weak: bool = False) -> Guarantee:
+        """A delta above 1e-3 is refused unless `allow_weak`: of a thousand units one may then be told in full."""
         chance = exact(delta, "delta")
         if not 0 < chance < 1:
             raise InvalidParameter(
                 f"`delta` must lie between 0 and 1; got {delta}.",
-                "It is the chance that the promise fails: take far less than one in the number of people, e.g. 1e-9.",
+                "It is added to every probability: take far less than one in the number of people, e.g. 1e-9.",
+            )
+        if chance > WEAKEST_DELTA and not allow_weak:
+            raise InvalidParameter(
+                f"`delta` is {at_most(chance)}: outputs with that probability together may tell everything about "
+                f"{unit.one}. Above {at_most(WEAKEST_DELTA)} the guarantee promises practically nothing.",
+                "Take far less than one in the number of people, e.g. 1e-9. If you mean it, say allow_weak=True.",
             )
         guarantee = cls(unit, epsilon=_strong(epsilon, allow_weak), delta=chance)
         if not guarantee.budget:
@@ -70,10 +82,46 @@ class Guarantee:
 
     @classmethod
     def zcdp(cls, unit: Unit, rho: Exact, *, allow_weak: bool = False) -> Guarantee:
+        """A rho that means an epsilon above 20 at delta = 1e-9, which is one above 3.59, needs `allow_weak`."""
         amount = positive(rho, "rho")
-        if amount > WEAKEST_EPSILON and not allow_weak:
-            raise _too_weak("rho", amount)
+        weakest = rho_of_epsilon(Fraction(WEAKEST_EPSILON), NAMED_DELTA)
+        if amount > weakest and not allow_weak:
+            raise InvalidParameter(
+                f"`rho` is {at_most(amount)}: above {at_least(weakest)} it means an epsilon above {WEAKEST_EPSILON} at "
+                f"delta = {at_most(NAMED_DELTA)}, and the guarantee promises practically nothing.",
+                "Values from 0.0001 to 0.5 are usual. If you mean it, say allow_weak=True.",
+            )
         return cls(unit, rho=amount)
+
+    @classmethod
+    def parse(
+        cls,
+        unit: Unit,
+        *,
+        epsilon: Exact | None = None,
+        delta: Exact | None = None,
+        rho: Exact | None = None,
+        allow_weak: bool = False,
+    ) -> Guarantee:
+        """The promise that these numbers name, of whichever kind: for the command line, settings and the Lab.
+
+        >>> from hubbub.privacy.unit import Event
+        >>> Guarantee.parse(Event(), epsilon="0.1").kind, Guarantee.parse(Event(), rho=1).kind
+        ('pure', 'zcdp')
+        """
+        if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
+            amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
+            given = [f"`{name}`" for name, amount in amounts.items() if amount is not None]
+            raise InvalidParameter(
+                f"A budget is `epsilon`, with or without `delta`, or `rho`; got {' and '.join(given) or 'neither'}.",
+                "epsilon alone is a pure promise, with a delta an approximate one; rho is zCDP, which has no delta.",
+            )
+        if rho is not None:
+            return cls.zcdp(unit, rho, allow_weak=allow_weak)
+        assert epsilon is not None
+        if delta is not None:
+            return cls.approximate(unit, epsilon, delta, allow_weak=allow_weak)
+        return cls.pure(unit, epsilon, allow_weak=allow_weak)
 
     @property
     def kind(self) -> str:
@@ -89,6 +137,40 @@ class Guarantee:
         assert self.epsilon is not None
         return rho_of_epsilon(self.epsilon, self.delta) if self.delta else self.epsilon
 
+    @property
+    def divisible(self) -> Fraction:
+        """The budget that several streams can divide among themselves: `budget`, and a little less with a delta.
+
+        Parts of a promise with a delta are parts of rho. A part may be kept at whole orders alone (range trees), so the
+        whole is the rho from which whole orders lead back to (epsilon, delta).
+        """
+        if self.kind != "approximate":
+            return self.budget
+        assert self.epsilon is not None
+        return min(self.budget, rho_of_epsilon(self.epsilon, self.delta, whole_orders=True))
+
+    def part(self, share: Exact) -> Guarantee:
+        """The promise of a stream that draws `share` of this budget, exactly; all shares together are at most 1.
+
+        Proof: docs/proofs/grants.md (proved).
+
+        >>> from hubbub.privacy.unit import Session
+        >>> whole = Guarantee.pure(Session(max_ticks=20), 1)
+        >>> whole.part("2/3").epsilon, whole.part("1/3").epsilon
+        (Fraction(2, 3), Fraction(1, 3))
+        """
+        drawn = exact(share, "share")
+        if not 0 < drawn <= 1:
+            raise InvalidParameter(
+                f"`share` must lie above 0 and be at most 1; got {share}.", "1/2 is half of the budget, 1 all of it."
+            )
+        if drawn == 1:
+            return self
+        # What is too weak was refused when the whole was made.
+        if self.kind == "pure":
+            return Guarantee(self.unit, epsilon=self.budget * drawn)
+        return Guarantee(self.unit, rho=self.divisible * drawn)
+
     def to_zcdp(self) -> Guarantee:
         """The weaker promise in zCDP that a pure one implies: rho = epsilon^2/2 (Bun & Steinke 2016, Prop. 1.4)."""
         if self.kind == "pure":
@@ -97,7 +179,7 @@ class Guarantee:
         if self.kind == "zcdp":
             return self
         raise UnsoundConversion(
-            "An approximate guarantee does not imply zCDP: the chance delta has no bound on how badly it fails.",
+            "An approximate guarantee does not imply zCDP: what happens within delta is not bounded at all.",
             "State the guarantee in zCDP from the start and convert it to (epsilon, delta) for reading.",
         )
 
@@ -110,7 +192,7 @@ class Guarantee:
             return Guarantee(self.unit, epsilon=epsilon_of_rho(self.rho, chance), delta=chance)
         if chance < self.delta:
             raise UnsoundConversion(
-                f"A guarantee with delta {float(self.delta):g} does not imply one with the smaller {float(chance):g}.",
+                f"A guarantee with delta {at_most(self.delta)} does not imply one with the smaller {at_most(chance)}.",
                 "Ask for a delta at least as large.",
             )
         return Guarantee(self.unit, epsilon=self.epsilon, delta=chance)
@@ -142,24 +224,29 @@ class Guarantee:
         )
 
     @property
+    def promise(self) -> Promise:
+        """What this says, in sentences for every reader."""
+        return Promise(self.unit, self.epsilon, self.delta, self.rho)
+
+    @property
     def sentence(self) -> str:
         """The promise as one paragraph that a lawyer could read."""
-        unit = self.unit
-        if unit.horizon is None:
-            span = "for as long as the stream runs"
-        else:
-            span = f"over all {unit.horizon:,} ticks of the stream together"
-        what = f"Each {unit.noun}'s presence changes any output's probability by at most a factor "
-        if self.kind == "zcdp":
-            assert self.rho is not None
-            epsilon = epsilon_of_rho(self.rho, Fraction(1, 10**9))
-            promise = f"{what}{_factor(epsilon)} (except with a chance of 1e-09, from rho = {_short(self.rho)})"
+        return self.promise.sentence
+
+    @property
+    def short(self) -> str:
+        """The promise in a few words, for tables and `repr`.
+
+        >>> from hubbub.privacy.unit import Session
+        >>> Guarantee.approximate(Session(max_ticks=20), 1, "1e-9").short
+        'epsilon = 1, delta = 1e-9 for each visit'
+        """
+        if self.rho is not None:
+            stated = f"rho = {at_most(self.rho)}"
         else:
             assert self.epsilon is not None
-            promise = what + _factor(self.epsilon)
-            if self.delta:
-                promise += f" (except with a chance of {float(self.delta):.3g})"
-        return f"{promise}, {span}. {unit.bound}"
+            stated = f"epsilon = {at_most(self.epsilon)}{f', delta = {at_most(self.delta)}' if self.delta else ''}"
+        return f"{stated} for {self.unit.thing}"
 
     def __str__(self) -> str:
         return self.sentence
@@ -168,21 +255,8 @@ class Guarantee:
 def _strong(epsilon: Exact, allow_weak: bool) -> Fraction:
     amount = positive(epsilon, "epsilon")
     if amount > WEAKEST_EPSILON and not allow_weak:
-        raise _too_weak("epsilon", amount)
+        raise InvalidParameter(
+            f"`epsilon` is {at_most(amount)}: above {WEAKEST_EPSILON} the guarantee promises practically nothing.",
+            "Values from 0.01 to 3 are usual. If you mean it, say allow_weak=True.",
+        )
     return amount
-
-
-def _too_weak(name: str, amount: Fraction) -> InvalidParameter:
-    return InvalidParameter(
-        f"`{name}` is {_short(amount)}: above {WEAKEST_EPSILON} the guarantee promises practically nothing.",
-        "Values from 0.01 to 3 are usual. If you mean it, say allow_weak=True.",
-    )
-
-
-def _factor(epsilon: Fraction) -> str:
-    number = float(epsilon)
-    return f"e^{_short(epsilon)} = {math.exp(number):,.3g}" if number < 700 else f"e^{_short(epsilon)}"
-
-
-def _short(amount: Fraction) -> str:
-    return f"{float(amount):.4g}"

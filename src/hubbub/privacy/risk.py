@@ -75,10 +75,36 @@ class Risk:
             f"{share(c.laplace_noise)} of what a bound of {self.ticks:,} would need."
         )
 
+    def __str__(self) -> str:
+        return self.sentence
+
     def to_dict(self) -> dict[str, Any]:
         facts = asdict(self)
         facts["candidates"] = [asdict(c) for c in self.candidates]
         return {**facts, "sentence": self.sentence}
+
+
+def risk(
+    rate: float | None = None,
+    periods: int | None = None,
+    *,
+    sample: Iterable[int] | None = None,
+    confidence: float = 0.999,
+    certainty: float = 0.95,
+    ticks: int | None = None,
+) -> Risk:
+    """The smallest bound that nearly everybody keeps: from a public `rate` over `periods`, or a public `sample`.
+
+    >>> print(risk(0.0137, 10))
+    Count each person at most 2 times: at least 99.971 % of people stay within that; ...
+    """
+    if sample is not None and rate is None and periods is None:
+        return risk_of_sample(sample, confidence, certainty=certainty, ticks=ticks)
+    if sample is None and rate is not None and periods is not None:
+        return risk_of_rate(rate, periods, confidence, ticks=ticks)
+    raise InvalidParameter(
+        "Give `rate` with `periods`, or `sample`, not both.", "A sample of people assumes less (hubbub risk --help)."
+    )
 
 
 def risk_of_rate(rate: float, periods: int, confidence: float = 0.999, *, ticks: int | None = None) -> Risk:
@@ -96,12 +122,12 @@ def risk_of_rate(rate: float, periods: int, confidence: float = 0.999, *, ticks:
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate <= 1:
         raise InvalidParameter(
             f"`rate` must be a chance above 0 and at most 1; got {rate!r}.",
-            "If people contribute more than once a period, use shorter periods: 3 a year is 0.25 a month.",
+            "If people contribute more than once per period, use shorter periods: 3 per year is 0.25 per month.",
         )
     if _ticks(ticks, n) < n:
         raise InvalidParameter(
             f"`ticks` must be at least `periods`; got ticks={ticks}, periods={n}.",
-            "A person counts at most once a tick: with fewer ticks than periods, take a tick as the period.",
+            "A person counts at most once per tick: with fewer ticks than periods, take a tick as the period.",
         )
     # P(X > L), by the incomplete beta function: no 1 - cdf. (All of scipy.stats would take half a second to load.)
     above: NDArray[np.float64] = np.asarray(special.bdtrc(np.arange(n + 1), n, rate), dtype=np.float64)
@@ -133,7 +159,7 @@ def risk_of_sample(
     if most > limit:
         raise InvalidParameter(
             f"The sample has a person with {most:,} contributions, more than `ticks` = {limit:,}.",
-            "A person counts at most once a tick; count distinct ticks, or give the right number of ticks.",
+            "A person counts at most once per tick; count distinct ticks, or give the right number of ticks.",
         )
     tally = np.bincount(values, minlength=limit + 1)
     exceed = np.concatenate([np.cumsum(tally[::-1])[::-1][1:], [0]])  # people with more than L, for L = 0 … limit
@@ -214,7 +240,7 @@ def _ticks(ticks: int | None, default: int) -> int:
 def _whole_numbers(contributions: Iterable[int]) -> NDArray[np.int64]:
     values = list(contributions)
     if not values:
-        raise InvalidInput("The sample holds nobody.", "Give one number of contributions a person, 0 included.")
+        raise InvalidInput("The sample holds nobody.", "Give one number of contributions per person, 0 included.")
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value <= MOST_PERIODS:
             raise InvalidInput(

@@ -14,6 +14,15 @@ from hubbub.privacy.composition import Composition, LargestSum, SlidingSum
 _ENFORCE = "The bound is enforced when events are collected; what exceeds it is dropped before counting."
 
 
+NAMES = {
+    "event": (),
+    "session": ("max_ticks", "max_items", "timeout"),
+    "user": ("max_ticks", "max_items", "horizon"),
+    "window": ("max_ticks", "max_items"),
+}
+"""The units by name, and the numbers that each can be given."""
+
+
 class Unit(ABC):
     """One thing that a neighbouring stream lacks, with the bounds that are enforced on it.
 
@@ -25,6 +34,56 @@ class Unit(ABC):
 
     max_ticks: int
     max_items: int
+
+    @staticmethod
+    def parse(
+        name: str | Unit,
+        *,
+        max_ticks: int | None = None,
+        max_items: int = 1,
+        horizon: int | None = None,
+        timeout: timedelta | None = None,
+    ) -> Unit:
+        """The unit of that name with its numbers, for programs, the command line, settings and the Lab. What it has no
+        use for is refused: it would look as if it were enforced. A unit that is one already has its numbers.
+
+        >>> Unit.parse("session", max_ticks=20), Unit.parse("user", horizon=52)
+        (Session(max_ticks=20, timeout=None, max_items=1), User(max_ticks=52, ticks=52, max_items=1))
+        """
+        given = {
+            "max_ticks": max_ticks,
+            "max_items": None if max_items == 1 else max_items,
+            "horizon": horizon,
+            "timeout": timeout,
+        }
+        if isinstance(name, Unit):
+            for option, number in given.items():
+                if number is not None:
+                    raise InvalidParameter(
+                        f"The unit {name!r} has its numbers; got `{option}` {number} beside it.",
+                        "Give the numbers with the unit's name, e.g. unit='session', max_ticks=20, or a whole unit.",
+                    )
+            return name
+        if name not in NAMES:
+            raise InvalidParameter(f"There is no unit {name!r}.", f"Known units: {', '.join(NAMES)}.")
+        for option, number in given.items():
+            if number is not None and option not in NAMES[name]:
+                others = [other for other, options in NAMES.items() if option in options]
+                raise InvalidParameter(
+                    f"The unit {name!r} has no `{option}`; got {number}.",
+                    f"Leave it out, or protect another unit ({', '.join(others)}).",
+                )
+        if name == "event":
+            return Event()
+        if name == "user":
+            return User(max_ticks, horizon, max_items)
+        if max_ticks is None:
+            raise InvalidParameter(
+                f"The unit {name!r} needs `max_ticks` (--max-ticks): in how many ticks can one {name} count at most?",
+                "Give the bound that was enforced when counting, e.g. 20. Without any bound protect a person over the "
+                "whole series: the unit `user`.",
+            )
+        return Session(max_ticks, timeout, max_items) if name == "session" else Window(max_ticks, max_items)
 
     @property
     def sensitivity(self) -> int:
@@ -55,12 +114,77 @@ class Unit(ABC):
     def bound(self) -> str:
         """The enforced bound, as a sentence."""
 
+    @property
+    def pinned_bound(self) -> str:
+        """`bound` in the words that stored streams hold. They are compared when a stream is opened again, so they stay:
+        with other words every stream that was stored before would be refused."""
+        return self.bound.replace(" per tick", " a tick")
+
+    # ── words, from which `Promise` makes its sentences ──────────────────────────────────────────────────────────
+
+    @property
+    def lay(self) -> str:
+        """The noun for people who have never heard of units."""
+        return self.noun
+
+    @property
+    def subject(self) -> str:
+        """What changes the outputs: "Each browsing session's presence"."""
+        return f"Each {self.noun}'s presence"
+
+    @property
+    def any_one(self) -> str:
+        return f"any one {self.noun}"
+
+    @property
+    def several(self) -> str:
+        """k of them, in the case that matters most."""
+        return f"k {self.noun}s of one person together"
+
+    @property
+    def thing(self) -> str:
+        """What is protected: "each visit"."""
+        return f"each {self.lay}"
+
+    @property
+    def one(self) -> str:
+        return f"one {self.lay}"
+
+    @property
+    def it(self) -> str:
+        return f"this {self.lay}"
+
+    @property
+    def question(self) -> str:
+        """What somebody may want to find out, after "whether"."""
+        return f"{self.one} took place"
+
+    @property
+    def part(self) -> str:
+        """What one thing that somebody does is to this unit."""
+        return f"a part of {self.one}"
+
+    @property
+    def renewal(self) -> str:
+        """Why a budget is enough for a stream without an end, or when the stream ends."""
+        return f"Each new {self.lay} starts with the full budget, so the stream can run on."
+
+    @property
+    def ten(self) -> str:
+        """Ten of them."""
+        return f"Ten {self.lay}s of one person"
+
+    @property
+    def which(self) -> str:
+        """Another question than whether it took place, which takes two steps from neighbour to neighbour."""
+        return f"Which of two things was done in {self.one}, rather than whether it took place"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types, for the store: a stream's unit may never change under its name."""
         return {"unit": type(self).__name__, "max_ticks": self.max_ticks, "max_items": self.max_items}
 
-    def _keys_a_tick(self) -> str:
-        return "one key a tick" if self.max_items == 1 else f"{self.max_items} keys a tick"
+    def _keys_per_tick(self) -> str:
+        return "one key per tick" if self.max_items == 1 else f"{self.max_items} keys per tick"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +199,8 @@ class Event(Unit):
     max_items = 1
     noun = "event"
     bound = "An event counts once, under one key."
+    part = "one event"
+    which = "Which of two keys one event counted under, rather than whether it took place"
 
     def composition(self) -> Composition:
         return LargestSum(1)
@@ -100,13 +226,49 @@ class Window(Unit):
         return self.ticks
 
     noun = "person's activity"
+    it = "that"
+    renewal = "What was spent comes back as the window moves on, so the stream can run on."
 
     @property
     def bound(self) -> str:
-        return (
-            f"What is protected is all that one person does within any {self.ticks} consecutive ticks, "
-            f"counted as {self._keys_a_tick()}."
-        )
+        return f"A person counts as {self._keys_per_tick()}; what exceeds this must not be counted."
+
+    @property
+    def any_one(self) -> str:
+        span = "any one tick" if self.ticks == 1 else f"any {self.ticks:,} consecutive ticks"
+        return f"what one person does within {span}"
+
+    @property
+    def subject(self) -> str:
+        return self.any_one.replace("what", "What", 1)
+
+    @property
+    def several(self) -> str:
+        return f"what one person does within {'k' if self.ticks == 1 else f'{self.ticks:,} k'} ticks in a row"
+
+    @property
+    def thing(self) -> str:
+        return f"what one person does within {self._row(1)}"
+
+    @property
+    def one(self) -> str:
+        return self.thing
+
+    @property
+    def question(self) -> str:
+        return f"one person did anything within {self._row(1)}"
+
+    @property
+    def ten(self) -> str:
+        return f"What one person does within {self._row(10)}"
+
+    @property
+    def which(self) -> str:
+        return f"Which of two things one person did within {self._row(1)}, rather than whether they did anything"
+
+    def _row(self, times: int) -> str:
+        ticks = times * self.ticks
+        return "one tick" if ticks == 1 else f"{ticks:,} ticks in a row"
 
     def composition(self) -> Composition:
         return SlidingSum(self.ticks)
@@ -114,7 +276,7 @@ class Window(Unit):
 
 @dataclass(frozen=True, slots=True)
 class Session(Unit):
-    """One browsing session: `max_items` keys a tick, at most `max_ticks` ticks, over after `timeout` of silence.
+    """One browsing session: `max_items` keys per tick, at most `max_ticks` ticks, over after `timeout` of silence.
 
     No session lasts longer than its bound, so a stream of sessions can run for ever.
 
@@ -133,13 +295,15 @@ class Session(Unit):
             raise InvalidParameter(f"`timeout` must be longer than nothing; got {self.timeout}.")
 
     noun = "browsing session"
+    lay = "visit"
+    several = "k sessions of one person together"
 
     @property
     def bound(self) -> str:
-        return (
-            f"A session counts in at most {self.max_ticks} ticks, {self._keys_a_tick()}; "
-            "what exceeds this is dropped before counting."
-        )
+        ticks = "one tick" if self.max_ticks == 1 else f"{self.max_ticks:,} ticks"
+        ends = "" if self.timeout is None else f" It is over after {_span(self.timeout)} without an event."
+        often = f"in at most {ticks}, {self._keys_per_tick()}"
+        return f"A session counts {often}; what exceeds this must not be counted.{ends}"
 
     def composition(self) -> Composition:
         return LargestSum(self.max_ticks)
@@ -178,6 +342,19 @@ class User(Unit):
         object.__setattr__(self, "max_items", whole(max_items, "max_items", _ENFORCE))
 
     noun = "person"
+    several = "k people together"
+    ten = "Ten people who belong together"
+    question = "one person was counted"
+    part = "a part of what is counted of you"
+    which = "Which of two things one person did, rather than whether they were counted"
+
+    @property
+    def thing(self) -> str:
+        return f"each person, over all {self.ticks:,} ticks"
+
+    @property
+    def renewal(self) -> str:
+        return f"It must last for all {self.ticks:,} ticks; then the stream ends."
 
     @property
     def horizon(self) -> int:
@@ -186,10 +363,10 @@ class User(Unit):
     @property
     def bound(self) -> str:
         if self.max_ticks == self.ticks:
-            return f"A person counts as {self._keys_a_tick()}, in every tick if need be, over {self.ticks:,} ticks."
+            return f"A person counts as {self._keys_per_tick()}, in every tick if need be, over {self.ticks:,} ticks."
         return (
-            f"A person counts in at most {self.max_ticks:,} of {self.ticks:,} ticks, {self._keys_a_tick()}; "
-            "what exceeds this is dropped before counting."
+            f"A person counts in at most {self.max_ticks:,} of {self.ticks:,} ticks, {self._keys_per_tick()}; "
+            "what exceeds this must not be counted."
         )
 
     def composition(self) -> Composition:
@@ -197,6 +374,20 @@ class User(Unit):
 
     def to_dict(self) -> dict[str, Any]:
         return {**Unit.to_dict(self), "horizon": self.ticks}
+
+
+def _span(length: timedelta) -> str:
+    """A length of time in its largest whole part.
+
+    >>> _span(timedelta(minutes=30)), _span(timedelta(hours=1)), _span(timedelta(seconds=1.5))
+    ('30 minutes', '1 hour', '1.5 seconds')
+    """
+    for name, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if length % timedelta(seconds=size) == timedelta(0):
+            many = length // timedelta(seconds=size)
+            return f"{many:,} {name}{'' if many == 1 else 's'}"
+    seconds = length.total_seconds()
+    return f"{seconds:,g} second{'' if seconds == 1 else 's'}"
 
 
 def unit_from_dict(facts: dict[str, Any]) -> Unit:

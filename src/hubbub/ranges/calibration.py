@@ -13,17 +13,10 @@ from hubbub.errors import InvalidParameter
 from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
 from hubbub.privacy import Account, Guarantee
 from hubbub.privacy.zcdp import rho_of_epsilon
-from hubbub.ranges.fenwick import Fenwick
-from hubbub.ranges.fenwick_walk import FenwickWalk
 from hubbub.ranges.strategy import Strategy
-from hubbub.ranges.toeplitz import Toeplitz
-from hubbub.ranges.toeplitz_filter import ToeplitzFilter
-from hubbub.ranges.tree import Tree
-from hubbub.ranges.tree_walk import TreeWalk
 from hubbub.ranges.walk import Walk
 
 _KEPT = 256
-_BITS = 62
 
 
 @dataclass(frozen=True)
@@ -36,13 +29,7 @@ class Prepared:
 
     def walk(self, keys: int) -> Walk:
         """A fresh segment's mechanism."""
-        strategy = self.strategy
-        if isinstance(strategy, Fenwick):
-            return FenwickWalk(strategy, self.noises, keys)
-        if isinstance(strategy, Tree):
-            return TreeWalk(strategy, self.noises, keys)
-        assert isinstance(strategy, Toeplitz)
-        return ToeplitzFilter(strategy, self.noises, keys)
+        return self.strategy.walk(self.noises, keys)
 
 
 class Calibration:
@@ -77,12 +64,12 @@ class Calibration:
 
     def prepare(self, strategy: Strategy) -> Prepared:
         """The strategy with its noises; those of the last strategies are kept, since their tables take time to make."""
-        found = self._prepared.get(strategy)
-        if found is None:
+        prepared = self._prepared.get(strategy)
+        if prepared is None:
             if len(self._prepared) >= _KEPT:
                 self._prepared.clear()
-            found = self._prepared[strategy] = self._prepare(strategy)
-        return found
+            prepared = self._prepared[strategy] = self._prepare(strategy)
+        return prepared
 
     def _prepare(self, strategy: Strategy) -> Prepared:
         if self.pure and not strategy.for_pure:
@@ -91,11 +78,9 @@ class Calibration:
                 "Use Guarantee.zcdp or Guarantee.approximate, or a tree.",
             )
         noises = tuple(self._noise(parameter) for parameter in self.parameters(strategy))
-        unit = 1 << strategy.fraction_bits if isinstance(strategy, Toeplitz) else 1
+        unit = 1 << strategy.fraction_bits
         variances = tuple(noise.variance / unit**2 for noise in noises)
-        # 64 standard deviations of everything that is ever added up must fit, or exact arithmetic would wrap around.
-        largest = 64 * math.sqrt(max(noise.variance for noise in noises) * 2**18)
-        if not isinstance(strategy, Toeplitz) and largest * strategy.denominator >= 2.0**_BITS:
+        if not strategy.must_fit(math.sqrt(max(noise.variance for noise in noises))):
             raise InvalidParameter(
                 f"The strategy '{strategy}' with so little budget needs noise that 64 bits cannot hold.",
                 "Use a smaller tree, a larger epsilon, or a smaller `max_ticks`.",
@@ -112,9 +97,10 @@ class Calibration:
             items * Fraction(weight) / (2 * share * self._rho)
             for weight, share in zip(weights, strategy.shares, strict=True)
         ]
-        if isinstance(strategy, Toeplitz):  # on a fine grid; rounded up to a whole number, which is drawn faster
-            return [Fraction(math.ceil(parameter * 4**strategy.fraction_bits)) for parameter in wanted]
-        return wanted
+        if not strategy.fraction_bits:
+            return wanted
+        # On a fine grid; rounded up to a whole number, which is drawn faster.
+        return [Fraction(math.ceil(parameter * 4**strategy.fraction_bits)) for parameter in wanted]
 
     def _noise(self, parameter: Fraction) -> DiscreteLaplace | DiscreteGaussian:
         if parameter not in self._noises:
@@ -140,7 +126,7 @@ class Calibration:
         """The variances of real-valued noise of the same parameters: the papers' figures."""
         power = 2 if self.pure else 1
         parameters = [float(parameter) for parameter in self.parameters(strategy)]
-        unit = 4.0**strategy.fraction_bits if isinstance(strategy, Toeplitz) else 1.0
+        unit = 4.0**strategy.fraction_bits
         return tuple((2 if self.pure else 1) * parameter**power / unit for parameter in parameters)
 
 

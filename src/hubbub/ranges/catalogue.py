@@ -19,7 +19,9 @@ _SIDES = (4, 6, 8, 11, 16, 23, 32, 45, 64)
 _TRUSTS = (Fraction(7, 8), Fraction(15, 16))
 """How far the top is believed against the sum of its children: up to 3 % better than believing it alone."""
 
-_TOEPLITZ = 64
+_REACH = 16
+_LENGTHS = (1, 8, 64)
+"""How long a Toeplitz tree is, in reaches."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,12 @@ def _candidates(window: int, pure: bool) -> list[Strategy]:
     three: list[Strategy] = [Tree(pair, trust=trust) for pair in pairs for trust in _TRUSTS]
     four: list[Strategy] = [Tree((k, k, k), trust=trust) for k in (8, 11, 16, 23, 32) for trust in _TRUSTS]
     subtracting: list[Strategy] = [Tree((k,) * depth, subtracts=True) for k in (5, 9, 13, 17) for depth in (2, 3)]
-    toeplitz: list[Strategy] = []
-    size = _TOEPLITZ
-    while not pure and size <= min(window, LARGEST):
-        toeplitz.append(Toeplitz(size))
-        size *= 2
+    toeplitz: list[Strategy] = [] if pure else _toeplitz(window)
     return [*fenwicks, *two, *three, *four, *subtracting, *toeplitz]
+
+
+def _toeplitz(window: int) -> list[Strategy]:
+    longest = min(1 << (window.bit_length() - 1), LARGEST)
+    reaches = [_REACH << i for i in range(longest.bit_length()) if _REACH << i <= longest]
+    sizes = dict.fromkeys((min(reach * length, longest), reach) for reach in reaches for length in _LENGTHS)
+    return [Toeplitz(size, reach=reach) for size, reach in sizes]

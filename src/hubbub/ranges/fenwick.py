@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -11,17 +12,20 @@ from numpy.typing import NDArray
 
 from hubbub.errors import InvalidParameter
 from hubbub.exact import whole
+from hubbub.noise import IntegerNoise
+from hubbub.ranges.fenwick_walk import FenwickWalk
 from hubbub.ranges.strategy import Strategy, checked_shares
+from hubbub.ranges.walk import Walk
 
 HIGHEST = 40
 
 
 @dataclass(frozen=True)
 class Fenwick(Strategy):
-    """A Fenwick tree of `height` over 2^(height-1) ticks (Wu 2019, section 3.1); height 1 is noise a tick and no tree.
+    """A Fenwick tree of `height` over 2^(height-1) ticks (Wu 2019, section 3.1); height 1 is noise per tick, no tree.
 
     The node that ends at tick t sums as many ticks as the lowest set bit of t says; a tick lies under at most `height`
-    nodes, one a level. The prefix of p ticks takes one node for each set bit of p, and equal leading bits of a and b
+    nodes, one per level. The prefix of p ticks takes one node for each set bit of p, and equal leading bits of a and b
     are the same nodes, which cancel in N(b) - N(a).
 
     A range can need more nodes than the height: positions 4 to 7 need five at height 4 (Wu 2019 says it cannot). The
@@ -49,6 +53,9 @@ class Fenwick(Strategy):
     @property
     def spans(self) -> tuple[int, ...]:
         return tuple(1 << j for j in range(self.height))
+
+    def walk(self, noises: Sequence[IntegerNoise], keys: int) -> Walk:
+        return FenwickWalk(self, noises, keys)
 
     @property
     def title(self) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.noise import IntegerNoise
-from hubbub.ranges.fenwick import Fenwick
 from hubbub.ranges.walk import CHUNK, MOST, NoiseWalk
+
+if TYPE_CHECKING:
+    from hubbub.ranges.fenwick import Fenwick
 
 
 class FenwickWalk(NoiseWalk):
     """N(p) is the sum of one noise for each set bit of p; when a bit is set by a carry, those below it are gone.
 
     A finished node carries the whole sum of what lies under it, not only of its last child (Wu 2019, Alg. 1, step 3,
-    loses the rest for grandparents). Holds one noise a level and a block of at most 64 rows.
+    loses the rest for grandparents). Holds one noise per level and a block of at most 64 rows.
     """
 
     def __init__(self, strategy: Fenwick, noises: Sequence[IntegerNoise], keys: int) -> None:

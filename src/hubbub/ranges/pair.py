@@ -1,51 +1,34 @@
-"""Ranges answered from both of a monitor's streams: the companion's noisy prefixes and the live measurements."""
+"""Ranges answered from both of a monitor's streams: noisy prefixes of ranges, and the live measurements."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.ranges.answer import PairAnswer
 from hubbub.ranges.segment import Segment
 from hubbub.ranges.window import CONTINUITY, GAUSSIAN_REACH, LAPLACE_REACH, RangeWindow
-from hubbub.released import Keys, Release, Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class PairAnswer:
-    """The total of some keys from tick `first` to `last`, both included.
-
-    `value` is unbiased (and so may be negative); `lower` to `upper` covers the truth in at least 95 of 100 cases and is
-    cut at zero. `missing` ticks were measured in neither stream: what happened in them is not in the total. `weight` is
-    the part that the range stream has in the answer; the live measurements have the rest.
-    """
-
-    first: int
-    last: int
-    value: float
-    standard_error: float
-    lower: float
-    upper: float
-    missing: int
-    weight: float
+from hubbub.released import Domain, Release, Snapshot
 
 
 class PairWindow:
     """The last W ticks of both streams, released values only.
 
-    Two numbers are known about a range: the companion's R, with the variance V(R) of its strategy, and the sum L of the
-    live measurements, with the sum V(L) of their variances. Their noises are independent and both are unbiased, so the
-    mean weighted by inverse variances, (V(L) R + V(R) L) / (V(L) + V(R)), has the variance
+    Two numbers are known about a range: that of the stream of ranges, R, with the variance V(R) of its strategy, and
+    the sum L of the live measurements, with the sum V(L) of their variances. Their noises are independent and both are
+    unbiased, so the mean weighted by inverse variances, (V(L) R + V(R) L) / (V(L) + V(R)), has the variance
     V(R) V(L) / (V(R) + V(L)): less than either. Proof: docs/proofs/pair.md.
 
-    A tick that only the live stream has (a crash between the two) is added as it is. Where only the companion has
+    A tick that only the live stream has (a crash between the two) is added as it is. Where only ranges have
     measured some tick, L is not a sum over the same ticks, and R answers alone. So it does where `even` is False: a
     live mechanism that spends by what it saw before has variances that depend on its noise, and so would the weights.
+    And so it does where the live noise differs from key to key or goes together between keys: a mean with one weight
+    for all keys would not be the best one, and its error over several keys not known.
     """
 
     def __init__(self, window: RangeWindow, *, even: bool = True) -> None:
@@ -55,16 +38,16 @@ class PairWindow:
         # Sums up to each tick over those that both have measured, as in `RangeWindow`.
         self._sums = np.zeros((rows, len(window.keys)), dtype=np.int64)
         self._variances = np.zeros(rows)
-        self._alone = np.zeros(rows, dtype=np.int64)  # how many ticks the companion alone has measured
+        self._alone = np.zeros(rows, dtype=np.int64)  # how many ticks ranges alone have measured
         self._extra_ticks: list[int] = []  # the live stream alone, oldest first
-        self._extra: list[tuple[NDArray[np.int64], float]] = []
+        self._extra: list[Release] = []
 
     # ── filling ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
     def of(
         cls,
-        keys: Keys,
+        keys: Domain,
         window: int,
         snapshot: Snapshot,
         releases: Iterable[Release],
@@ -72,11 +55,11 @@ class PairWindow:
         *,
         even: bool = True,
     ) -> PairWindow:
-        """From what a store holds: the companion's state and releases, and the live stream's."""
+        """From what a store holds: state and releases of the stream of ranges, and the live stream's releases."""
         made = cls(RangeWindow.of(keys, window, snapshot, releases), even=even)
-        found = {release.tick.index: release for release in live}
+        by_tick = {release.tick.index: release for release in live}
         for tick in range(made.window.oldest, made.window.next_tick):
-            made._note(tick, found.get(tick))
+            made._note(tick, by_tick.get(tick))
         return made
 
     @property
@@ -84,7 +67,7 @@ class PairWindow:
         return self.window.next_tick
 
     def extend(self, snapshot: Snapshot, releases: Iterable[Release], live: Iterable[Release]) -> None:
-        """Take in all ticks up to the snapshot's: the companion's releases since the last time, and the live ones."""
+        """Take in all ticks up to the snapshot's: those of ranges since the last time, and the live ones."""
         facts = snapshot.facts
         opening = {one["start"]: one for one in facts["segments"] if one["start"] >= self.next_tick}
         measured = {release.tick.index: release for release in releases}
@@ -106,14 +89,16 @@ class PairWindow:
         self._sums[row], self._variances[row] = self._sums[before], self._variances[before]
         self._alone[row] = self._alone[before]
         ours = self.window.is_measured(tick)
-        if live is None or live.measurements is None or live.noise_variance is None or (ours and not self._even):
+        if live is None or live.measurements is None:
             self._alone[row] += ours
-        elif ours:
+        elif not ours:
+            self._extra_ticks.append(tick)
+            self._extra.append(live)
+        elif self._even and isinstance(live.noise_variance, float) and not live.correlated:
             self._sums[row] += live.measurements
             self._variances[row] += live.noise_variance
         else:
-            self._extra_ticks.append(tick)
-            self._extra.append((live.measurements, live.noise_variance))
+            self._alone[row] += 1
 
     def _row(self, tick: int) -> int:
         return (tick + 1) % len(self._alone)
@@ -121,24 +106,36 @@ class PairWindow:
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def total(self, first: int, last: int, positions: Sequence[int] | None = None) -> PairAnswer:
-        """The total over the keys at `positions` (all, if None). Noises of keys are independent."""
+        """The total over the keys at `positions` (all, if None).
+
+        The companion's noises of keys are independent; a live release says itself how its keys add up.
+        """
         values, variance, missing, weight = self._combined(first, last, positions)
-        value, error = float(values.sum()), math.sqrt(variance * len(values))
-        return PairAnswer(first, last, value, error, *self._interval(value, error), missing, weight)
+        extra = sum(release.variance_of_sum(positions) for release in self._alone_live(first, last))
+        value, error = float(values.sum()), math.sqrt(variance * len(values) + extra)
+        return PairAnswer(value, error, *self._interval(value, error), first, last, missing, weight)
 
     def each(self, first: int, last: int, positions: Sequence[int] | None = None) -> list[PairAnswer]:
-        """The total of each key at `positions`; their errors are alike."""
+        """The total of each key at `positions`."""
         values, variance, missing, weight = self._combined(first, last, positions)
-        error = math.sqrt(variance)
+        at = slice(None) if positions is None else list(positions)
+        variances = np.full(len(values), variance)
+        for release in self._alone_live(first, last):
+            variances += release.variances[at]
         return [
-            PairAnswer(first, last, value, error, *self._interval(value, error), missing, weight)
-            for value in values.tolist()
+            PairAnswer(value, error, *self._interval(value, error), first, last, missing, weight)
+            for value, error in zip(values.tolist(), np.sqrt(variances).tolist(), strict=True)
         ]
+
+    def _alone_live(self, first: int, last: int) -> list[Release]:
+        """The live releases of ticks that the companion has not measured."""
+        return self._extra[bisect_left(self._extra_ticks, first) : bisect_right(self._extra_ticks, last)]
 
     def _combined(
         self, first: int, last: int, positions: Sequence[int] | None
     ) -> tuple[NDArray[np.float64], float, int, float]:
-        """One number a key, the variance of each, missing ticks, and the range stream's weight."""
+        """One number per key, the variance of each but for what the live stream alone adds, missing ticks, and the
+        weight of the range stream."""
         at = slice(None) if positions is None else list(positions)
         values = self.window.sums(first, last)[at].astype(float)
         variance = self.window.variance(first, last)
@@ -150,11 +147,11 @@ class PairWindow:
                 weight = beside / (variance + beside)
                 values = weight * values + (1 - weight) * (self._sums[row, at] - self._sums[before, at])
                 variance *= weight
-        a, b = bisect_left(self._extra_ticks, first), bisect_right(self._extra_ticks, last)
-        for measurements, noise in self._extra[a:b]:
-            values += measurements[at]
-            variance += noise
-        return values, variance, last - first + 1 - self.window.count(first, last) - (b - a), weight
+        extra = self._alone_live(first, last)
+        for release in extra:
+            assert release.measurements is not None
+            values += release.measurements[at]
+        return values, variance, last - first + 1 - self.window.count(first, last) - len(extra), weight
 
     def _interval(self, value: float, error: float) -> tuple[float, float]:
         # A sum of independent Laplace noises of any weights has lighter tails at 95 % than a single one.

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from hubbub.errors import SchemaMismatch
+from hubbub.mechanism.kinds import Kind
 from hubbub.ranges.fenwick import Fenwick
 from hubbub.ranges.strategy import Strategy
 from hubbub.ranges.toeplitz import Toeplitz
 from hubbub.ranges.tree import Tree
+
+MOST = 32
+SHORTEST = 64
+"""A segment is so long that a window holds at most MOST of them, and at least SHORTEST ticks."""
+
+
+def segment_ticks(size: int, window: int) -> int:
+    """How many ticks a segment of trees of `size` ticks has: whole trees.
+
+    >>> segment_ticks(64, 10_000), segment_ticks(8192, 10_000)
+    (320, 8192)
+    """
+    shortest = min(window, max(SHORTEST, window // MOST))
+    return math.ceil(shortest / size) * size
 
 
 @dataclass(slots=True)
@@ -43,6 +60,27 @@ class Segment:
         return cls(facts["start"], strategy, tuple(facts["variances"]), facts["measured"])
 
 
+class OneStrategy(Kind):
+    """A strategy, or its facts as `to_dict` tells them."""
+
+    words = 'a strategy, or a table such as {kind = "fenwick", height = 8}'
+
+    def accept(self, value: Any, name: str) -> Strategy:
+        if not isinstance(value, Strategy):
+            raise self._wrong(value, name)
+        return value
+
+    def read(self, given: Any, name: str) -> Strategy:
+        try:
+            return strategy_from_dict(json.loads(given) if isinstance(given, str) else given)
+        except (KeyError, TypeError, ValueError, SchemaMismatch):
+            raise self._wrong(given, name) from None
+
+    def plain(self, value: Any) -> dict[str, Any]:
+        facts: dict[str, Any] = value.to_dict()
+        return facts
+
+
 def strategy_from_dict(facts: dict[str, Any]) -> Strategy:
     """The inverse of `to_dict`."""
     kind = facts["kind"]
@@ -52,5 +90,5 @@ def strategy_from_dict(facts: dict[str, Any]) -> Strategy:
     if kind == "tree":
         return Tree(tuple(facts["arity"]), facts["subtracts"], Fraction(facts["trust"]), shares)
     if kind == "toeplitz":
-        return Toeplitz(facts["size"])
+        return Toeplitz(facts["size"], reach=facts.get("reach", 0))
     raise SchemaMismatch(f"There is no strategy {kind!r}.", "Go on with the release of Hubbub that wrote it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import InvalidParameter
+from hubbub.noise import IntegerNoise
+from hubbub.ranges.walk import Walk
 
 GRID = 64
 """Shares of the budget are whole multiples of 1/GRID: few different noises, so that their tables are made once."""
@@ -42,6 +45,15 @@ class Strategy(ABC):
     denominator: int = 1
     """N is a multiple of 1/denominator before it is rounded to a whole number."""
 
+    fraction_bits: int = 0
+    """Measured sums, and so their noises, are whole multiples of 2^-fraction_bits."""
+
+    forgets: ClassVar[bool] = False
+    """Whether a tree's memory ends with the tree: then several in a row must not share one (docs/errata.md)."""
+
+    looks_ahead: ClassVar[bool] = False
+    """Whether it draws more noises than it publishes numbers, so that these do not tell the noises."""
+
     @property
     @abstractmethod
     def spans(self) -> tuple[int, ...]: ...
@@ -50,6 +62,22 @@ class Strategy(ABC):
     @abstractmethod
     def title(self) -> str:
         """Its name for people: "fenwick of height 8"."""
+
+    @abstractmethod
+    def walk(self, noises: Sequence[IntegerNoise], keys: int) -> Walk:
+        """A fresh segment's mechanism, which is secret."""
+
+    @property
+    def impulse(self) -> int:
+        """A noise so large that a published whole number tells its weight to many digits, and 64 bits still hold it."""
+        return self.denominator << 6
+
+    def must_fit(self, deviation: float) -> bool:
+        """Whether 64 bits hold all that is ever added up, if the largest noise has this standard deviation.
+
+        64 standard deviations of everything must fit, or exact arithmetic would wrap around.
+        """
+        return 64 * deviation * math.sqrt(2**18) * self.denominator < 2.0**62
 
     @abstractmethod
     def uses(self, a: int, b: int) -> list[float]:

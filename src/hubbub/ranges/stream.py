@@ -2,55 +2,41 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 from collections.abc import Iterable
-from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Confidential, Counts
-from hubbub.errors import (
-    GuaranteeChanged,
-    InvalidCounts,
-    InvalidParameter,
-    SchemaMismatch,
-    TickOutOfOrder,
-    UnknownKey,
-)
-from hubbub.exact import whole
+from hubbub.errors import InvalidCounts, InvalidParameter, SchemaMismatch
+from hubbub.mechanism import REQUIRED, Estimate, Measurement, OnlineMechanism, Option, Traits
+from hubbub.mechanism.kinds import Whole, Word
+from hubbub.mechanism.measurement import NoiseKind
 from hubbub.noise import ByteSource
 from hubbub.noise.process import here
 from hubbub.privacy import Account, Guarantee
 from hubbub.ranges.answer import RangeAnswer
 from hubbub.ranges.calibration import Calibration
-from hubbub.ranges.chooser import Always, make_chooser
+from hubbub.ranges.chooser import FORECASTS, METHODS, Always, make_chooser
 from hubbub.ranges.history import QueryHistory
-from hubbub.ranges.segment import Segment
+from hubbub.ranges.old_streams import FAULTY, doubt, is_doubtful
+from hubbub.ranges.segment import OneStrategy, Segment, segment_ticks
 from hubbub.ranges.strategy import Strategy
 from hubbub.ranges.toeplitz import LARGEST_COUNT
 from hubbub.ranges.walk import Walk
 from hubbub.ranges.window import CONTINUITY, GAUSSIAN_REACH, LAPLACE_REACH, RangeWindow
-from hubbub.released import Cost, Keys, Release, Snapshot, Tick
-
-MOST_MISSING = 1_000_000
-"""A longer gap is a wrong clock rather than a pause."""
+from hubbub.released import Cost, Domain, Release, Snapshot, Tick
 
 LARGEST_WINDOW = 2**28
-_SEGMENTS = 32
-_SHORTEST = 64
 _STEPS = 1024
 
 
 _Step: TypeAlias = tuple[float, NDArray[np.float64], NDArray[np.float64]]
-"""What is known of a tick before it comes: its variance, its error a key, and where its interval lies around it."""
+"""What is known of a tick before it comes: its variance, its error per key, and where its interval lies around it."""
 
 
-class RangeStream:
+class RangeStream(OnlineMechanism):
     """Publishes, for every tick and key, the increment of a noisy prefix; any range of the window is a sum of them.
 
     The noise of neighbouring ticks is correlated so that it cancels in sums. How, is the `method`: `none`, the paper's
@@ -64,6 +50,8 @@ class RangeStream:
         Formula: a tick costs e = epsilon/max_ticks (pure) or r = rho/max_ticks (zCDP) to a unit present in it; level j
         of the strategy, with share f(j), gets discrete Laplace noise of scale max_items/(f(j) e), or discrete Gaussian
         noise of variance max_items q(j)/(2 f(j) r), where q(j) bounds what several ticks of one unit do to a node.
+        A key's count of a tick is cut at `largest_count` (2^62/window; under zCDP and with a delta at most 2^24) before
+        anything else: min(x, m) moves by at most one where x does, so the bounds above stay what they are.
         Queries are free: they read released numbers. The choice of strategy looks at queries, not at counts. Counts may
         be chosen by someone who saw earlier releases: pure and approximate guarantees hold as they are; under zCDP a
         `Tree` then keeps rho at every whole order, and up to rho/4 more in (order - 1) x divergence between two.
@@ -73,6 +61,7 @@ class RangeStream:
         Proof: docs/proofs/ranges.md (proved).
 
     >>> from hubbub.privacy import Event
+    >>> from hubbub.released import Keys
     >>> stream = RangeStream(Keys(["visits"]), Guarantee.pure(Event(), 1), window=1024, method="two-level")
     >>> print(stream.guarantee)
     Each event's presence changes any output's probability by at most a factor e^1 = 2.72, ...
@@ -86,46 +75,51 @@ class RangeStream:
     """
 
     name: ClassVar[str] = "ranges"
-    state_version: ClassVar[int] = 1
+    state_version: ClassVar[int] = 2
+    """1 was written while Toeplitz trees in a row shared one memory: see `restore`."""
 
-    def __init__(
-        self,
-        keys: Keys,
-        guarantee: Guarantee,
-        *,
-        window: int,
-        method: str = "auto",
-        strategy: Strategy | None = None,
-        forecast: str = "mean",
-        remembered: int = 256,
-        source: ByteSource | None = None,
-    ) -> None:
-        if whole(window, "window") * len(keys) > LARGEST_WINDOW:
+    traits: ClassVar[Traits] = Traits(independent_ticks=False, plain=False)
+
+    _length: Option[int] = Option(
+        Whole(), REQUIRED, "How many of the last ticks can be asked for. Fixed for the stream.", name="window"
+    )
+    _asked: Option[str] = Option(Word(*METHODS), "auto", "How noise is spread over time.", name="method")
+    _strategy: Option[Strategy | None] = Option(
+        OneStrategy(), None, "One strategy for good, in place of what `method` would choose.", name="strategy"
+    )
+    forecast: Option[str] = Option(
+        Word(*FORECASTS), "mean", "How hq-rtp and hq-rtp-mm foresee the length of the next query."
+    )
+    remembered: Option[int] = Option(Whole(), 256, "How many of the last queries a choice looks at.")
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
+        window, strategy = self._length, self._strategy
+        if window * len(keys) > LARGEST_WINDOW:
             raise InvalidParameter(
                 f"A window of {window:,} ticks for {len(keys):,} keys is too large: 2^28 numbers (2 GB) are the limit.",
                 "Use longer ticks, or several streams.",
             )
-        self.keys = keys
-        self.guarantee = guarantee
-        self.method = method if strategy is None else strategy.kind
-        self._account = Account(guarantee)
-        self._cost = self._account.even_cost
+        self.method = self._asked if strategy is None else strategy.kind
+        self._noise: NoiseKind = "laplace" if guarantee.kind == "pure" else "gaussian"
         self._calibration = Calibration(guarantee, source)
         self._chooser = (
-            make_chooser(method, window, self._calibration, forecast) if strategy is None else Always(strategy)
+            make_chooser(self._asked, window, self._calibration, self.forecast)
+            if strategy is None
+            else Always(strategy)
         )
-        self.history = QueryHistory(window, remembered)
+        self.history = QueryHistory(window, self.remembered)
         self._window = RangeWindow(keys, window, pure=guarantee.kind == "pure")
         self._reach = LAPLACE_REACH if guarantee.kind == "pure" else GAUSSIAN_REACH
         limit = 2**62 // window
         self.largest_count = limit if guarantee.kind == "pure" else min(limit, LARGEST_COUNT)
-        """Counts above this could make the total of a window leave 64 bits."""
-        self._next = 0
+        """Counts are cut here: above, the total of a window could leave 64 bits."""
         # The open segment: its mechanism (secret) and how many more ticks it is good for.
         self._walk: Walk | None = None
         self._left = 0
         self._began: object = None  # in which process: a forked child must not go on with the same noise
         self._segment: Segment
+        self._opens = False  # whether the next measured tick is the first of its segment
         self._steps: list[_Step] = []  # those of the next ticks, the last one first
         first = self._chooser.choose(self.history)
         if first.size > window:
@@ -137,47 +131,8 @@ class RangeStream:
 
     # ── what a stream does ───────────────────────────────────────────────────────────────────────────────────────
 
-    def cost(self, tick: Tick) -> Cost:  # noqa: ARG002 - the same for every tick
-        """What releasing `tick` will cost."""
-        return self._cost
-
-    def check(self, counts: Counts) -> Cost:
-        """Raise what `release` would raise; otherwise what it will cost."""
-        self._check_counts(counts)
-        self._account.check(counts.tick.index, self._cost)
-        return self._cost
-
-    def release(self, counts: Counts) -> Release:
-        """Charge the tick, then publish its noisy increments. Ticks that were skipped are not in any total."""
-        values = self._check_counts(counts)
-        index = counts.tick.index
-        self._account.charge(index, self._cost)
-        if index > self._next:
-            self._window.skip(index - self._next)
-        self._next = index + 1
-        if self.begins_segment:
-            self._begin(index)
-        assert self._walk is not None
-        increments = self._walk.measure(values)
-        self._left -= 1
-        self._window.append(increments)
-        variance, errors, offsets = self._next_step()
-        values, lower, upper = np.maximum(increments + offsets, 0.0)
-        return Release(counts.tick, self.keys, values, errors, lower, upper, increments, variance, self._cost)
-
-    def predict(self, tick: Tick, lost: Cost | None = None) -> Release:
-        """A tick nobody measured: it is missing from every total. `lost` is what a crash had already charged for it."""
-        self._check_order(tick.index)
-        cost = lost or Cost.nothing()
-        self._account.charge(tick.index, cost)
-        self._window.skip(tick.index + 1 - self._next)
-        self._next = tick.index + 1
-        nothing = np.zeros(len(self.keys))
-        endless = np.full(len(self.keys), np.inf)
-        return Release(tick, self.keys, nothing, endless, nothing.copy(), endless.copy(), None, None, cost)
-
     def release_many(self, counts: Confidential[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Many ticks at once, from the next one on, one a row: the released increments."""
+        """Many ticks at once, from the next one on, one per row: the released increments."""
         values = self._check_table(counts)
         released = np.empty_like(values)
         done = 0
@@ -185,6 +140,7 @@ class RangeStream:
         while done < len(values):
             if self.begins_segment:
                 self._begin(self._next)
+                self._open()
             assert self._walk is not None
             part = values[done : done + self._left]
             increments = self._walk.measure_many(part)
@@ -216,38 +172,23 @@ class RangeStream:
 
     # ── state ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def snapshot(self) -> Snapshot:
-        """What is needed to go on. It holds neither noise nor counts, so it is public: see docs/proofs/ranges.md."""
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """It holds neither noise nor counts, so it is public: see docs/proofs/ranges.md."""
         facts = {
-            **self._identity(),
-            "next": self._next,
-            "account": self._account.state(),
             "pure": self.guarantee.kind == "pure",
             "window": self._window.window,
             "segments": self._window.state(),
             "lengths": self.history.lengths,
         }
-        return Snapshot(self.name, self.state_version, facts, {})
+        return facts, {}
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go on after `snapshot` with a new segment; `recall` the stored releases to ask about earlier ticks."""
-        facts, identity = snapshot.expect(self.name, self.state_version).facts, self._identity()
-        if facts["keys"] != identity["keys"]:
-            raise SchemaMismatch(
-                "The stored state belongs to a stream with other keys.", "Keys are fixed when a stream is made."
-            )
-        if facts["guarantee"] != identity["guarantee"]:
-            raise GuaranteeChanged(
-                "The stored state belongs to a stream with another guarantee: what was spent would be counted wrongly.",
-                "Go on with the guarantee it was made with, or start a new stream.",
-            )
+    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
+        """Go on with a new segment; `recall` the stored releases to ask about earlier ticks."""
         if facts["window"] != self._window.window:
             raise InvalidParameter(
                 f"The stored stream has a window of {facts['window']:,} ticks, this one {self._window.window:,}.",
                 "Open it with the same window.",
             )
-        self._next = facts["next"]
-        self._account.restore(facts["account"])
         self._window.restore(facts["next"], facts["segments"])
         self.history.restore(facts["lengths"])
         self._walk, self._left, self._steps = None, 0, []
@@ -255,15 +196,6 @@ class RangeStream:
     def recall(self, releases: Iterable[Release]) -> None:
         """Take the releases of the last ticks back in after `restore`, oldest first."""
         self._window.recall(releases)
-
-    @property
-    def next_tick(self) -> int:
-        return self._next
-
-    @property
-    def spent(self) -> Fraction:
-        """The most that any one unit has been charged so far."""
-        return self._account.spent
 
     @property
     def begins_segment(self) -> bool:
@@ -276,7 +208,7 @@ class RangeStream:
         return self._window
 
     def memory(self) -> int:
-        """How many numbers a key the open segment holds."""
+        """How many numbers per key the open segment holds."""
         return 0 if self._walk is None else self._walk.memory()
 
     def describe(self) -> dict[str, Any]:
@@ -292,84 +224,97 @@ class RangeStream:
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _identity(self) -> dict[str, Any]:
-        """What a snapshot must agree on: the keys (as a digest, there may be millions) and the guarantee."""
-        return {"keys": self._digest, "guarantee": self.guarantee.to_dict()}
+    def _measure(self, counts: Counts, cost: Cost) -> Measurement:
+        """The measuring half: the walk turns the tick's counts into noisy increments."""
+        values = self._cut(counts.values.reveal())
+        if self.begins_segment:
+            self._begin(counts.tick.index)
+        assert self._walk is not None
+        increments = self._walk.measure(values)
+        self._left -= 1
+        if not self._steps:
+            self._foresee()
+        return Measurement(counts.tick, self.keys, increments, self._steps[-1][0], cost, self._noise)
 
-    @cached_property
-    def _digest(self) -> str:
-        return hashlib.sha256(json.dumps(self.keys.names).encode()).hexdigest()
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:
+        """The estimating half: the window, which sees released increments. A tick nobody measured is in no total."""
+        if measurement is None or measurement.values is None:
+            self._skip(tick, 1)
+            endless = np.full(len(self.keys), np.inf)
+            return Estimate(np.zeros(len(self.keys)), endless, np.zeros(len(self.keys)), endless.copy())
+        if self._opens:
+            self._open()
+        self._window.append(measurement.values)
+        _, errors, offsets = self._steps.pop()
+        values, lower, upper = np.maximum(measurement.values + offsets, 0.0)
+        return Estimate(values, errors, lower, upper)
+
+    def _skip(self, tick: Tick, missing: int) -> None:  # noqa: ARG002
+        self._window.skip(missing)
+
+    def _expect(self, snapshot: Snapshot) -> None:
+        """Refused if more may have been spent under it than its account says."""
+        if (snapshot.kind, snapshot.version) != (self.name, FAULTY):
+            super()._expect(snapshot)
+            return
+        if self.method == "auto":
+            could_be = bool(doubt("auto", self.guarantee, self._window.window))
+        else:
+            strategy = self._chooser.choose(self.history)
+            ticks = segment_ticks(strategy.size, self._window.window)
+            could_be = strategy.forgets and ticks > strategy.size
+        if self.guarantee.kind != "pure" and is_doubtful(snapshot.facts, could_be):
+            raise SchemaMismatch(
+                "The stored state is of a version in which Toeplitz trees in a row cost more than they were charged "
+                "for: a unit may have spent more than was promised, and the account does not know.",
+                "Start a new stream, whose cost adds up with the old one's; its releases can still be read. "
+                "docs/limits.md says how much more it may have been.",
+            )
 
     def _begin(self, start: int) -> None:
         """Choose a strategy and begin a segment of one tree or several."""
         strategy = self._chooser.choose(self.history)
         prepared = self._calibration.prepare(strategy)
-        shortest = min(self._window.window, max(_SHORTEST, self._window.window // _SEGMENTS))
-        self._left = math.ceil(shortest / strategy.size) * strategy.size
+        self._left = segment_ticks(strategy.size, self._window.window)
         self._walk = prepared.walk(len(self.keys))
         self._began = here()
         self._segment = Segment(start, strategy, prepared.variances)
-        self._window.open(self._segment)
+        self._opens = True
         self._steps = []
 
-    def _next_step(self) -> _Step:
-        """How wrong the tick just measured is, from a short list made ahead."""
-        if not self._steps:
-            strategy, done = self._segment.strategy, self._segment.measured
-            variances = strategy.step_uses(done - 1, _STEPS) @ np.array(self._segment.variances)
-            variances += strategy.rounding(1, 2)
-            if done == 1:
-                variances[0] += strategy.rounding(0, 1) - strategy.rounding(1, 2)
-            variances = variances[::-1]
-            errors = np.sqrt(variances)
-            reach = self._reach * errors + CONTINUITY
-            each = np.broadcast_to(errors[:, None], (_STEPS, len(self.keys)))
-            offsets = np.stack([np.zeros(_STEPS), -reach, reach], axis=1)[:, :, None]
-            self._steps = list(zip(variances.tolist(), each, offsets, strict=True))
-        return self._steps.pop()
+    def _open(self) -> None:
+        self._window.open(self._segment)
+        self._opens = False
 
-    def _check_counts(self, counts: Counts) -> NDArray[np.int64]:
-        if counts.keys is not self.keys and counts.keys != self.keys:
-            raise UnknownKey(
-                f"The counts have other keys than the stream: {counts.keys!r} instead of {self.keys!r}.",
-                "Keys are fixed when a stream is made; start a new stream for other keys.",
-            )
-        self._check_order(counts.tick.index)
-        values = counts.values.reveal()
-        self._check_size(values)
-        return values
+    def _foresee(self) -> None:
+        """How wrong the next ticks will be, in a short list made ahead."""
+        strategy, done = self._segment.strategy, self._segment.measured
+        variances = strategy.step_uses(done, _STEPS) @ np.array(self._segment.variances)
+        variances += strategy.rounding(1, 2)
+        if done == 0:
+            variances[0] += strategy.rounding(0, 1) - strategy.rounding(1, 2)
+        variances = variances[::-1]
+        errors = np.sqrt(variances)
+        reach = self._reach * errors + CONTINUITY
+        each = np.broadcast_to(errors[:, None], (_STEPS, len(self.keys)))
+        offsets = np.stack([np.zeros(_STEPS), -reach, reach], axis=1)[:, :, None]
+        self._steps = list(zip(variances.tolist(), each, offsets, strict=True))
 
     def _check_table(self, counts: Confidential[NDArray[np.int64]]) -> NDArray[np.int64]:
         values = counts.reveal()
         if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.shape[1:] != (len(self.keys),):
             raise InvalidCounts(
-                f"Expected whole numbers, one row a tick and one column for each of {len(self.keys):,} keys.",
+                f"Expected whole numbers, one row per tick and one column for each of {len(self.keys):,} keys.",
                 "Give a two-dimensional integer array.",
             )
         if (values < 0).any():
             raise InvalidCounts("A count is negative.", "Counts of people cannot be below zero.")
-        self._check_size(values)
-        return values.astype(np.int64)
+        return self._cut(values).astype(np.int64)
 
-    def _check_size(self, values: NDArray[np.int64]) -> None:
+    def _cut(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts up to `largest_count`. A refusal would tell that a count was larger, and cost nobody anything."""
         largest = values.item() if values.size == 1 else values.max(initial=0)
-        if largest > self.largest_count:
-            raise InvalidCounts(
-                f"A count is above {self.largest_count:,}, the largest that this stream can add up exactly.",
-                "Count in a coarser public unit, or use a smaller window.",
-            )
-
-    def _check_order(self, index: int) -> None:
-        if index < self._next:
-            raise TickOutOfOrder(
-                f"Tick {index} was released already; the stream is at tick {self._next}.",
-                "A tick is released once: a second draw would cost twice and let the noise be averaged out.",
-            )
-        if index - self._next > MOST_MISSING:
-            raise TickOutOfOrder(
-                f"Tick {index} lies {index - self._next:,} ticks ahead of the stream.",
-                "Check the clock of the source; after so long a pause start a new stream.",
-            )
+        return values if largest <= self.largest_count else np.minimum(values, self.largest_count)
 
     def _charge_many(self, count: int) -> None:
         """Charge `count` ticks, all or none.
@@ -387,5 +332,5 @@ class RangeStream:
             *range(max(first + reach, first + count - reach), first + count),
         ]
         for tick in ticks:
-            probe.charge(tick, self._cost)
+            probe.charge(tick, self._even_cost)
         self._account = probe

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from math import floor
 from operator import mul
+from typing import TYPE_CHECKING
 
-from hubbub.ranges.toeplitz import Toeplitz
+if TYPE_CHECKING:
+    from hubbub.ranges.toeplitz import Toeplitz
+
 
 SMALL = 2**15
 """While a segment's counts stay up to this, its sums stay up to 2^53: floats hold them exactly, and add them faster."""
@@ -19,6 +22,7 @@ class ToeplitzColumn:
 
     The same whole numbers, products and roundings; only floats are added up in another order, which the sensitivity
     allows for (docs/proofs/ranges.md, "Toeplitz"). The first term, theta = 0, remembers nothing and needs no number.
+    Whoever holds it calls `begin_tree` after each `size` ticks.
     """
 
     def __init__(self, strategy: Toeplitz) -> None:
@@ -34,6 +38,17 @@ class ToeplitzColumn:
         self._diagonal = float(strategy.amounts.sum())
         self._solved = [0.0] * len(self._amounts)
         self._prefix = 0.0
+        self._published = 0
+
+    def begin_tree(self) -> None:
+        """Forget the counts and noises of the tree that is complete: noise is calibrated for `size` ticks of memory.
+
+        What rounding has left over stays, so that a prefix across trees is rounded once.
+        """
+        self._sums = [0.0] * len(self._amounts)
+        self._large = False
+        self._solved = [0.0] * len(self._amounts)
+        self._prefix -= self._published
         self._published = 0
 
     def measure(self, count: int, noise: int) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.noise import IntegerNoise
-from hubbub.ranges.toeplitz import Toeplitz
 from hubbub.ranges.toeplitz_column import ToeplitzColumn
 from hubbub.ranges.walk import CHUNK, Walk
+
+if TYPE_CHECKING:
+    from hubbub.ranges.toeplitz import Toeplitz
 
 FEW = 4
 """So many keys are faster one by one, in plain numbers, than as arrays."""
@@ -22,13 +25,17 @@ class ToeplitzFilter(Walk):
     The other way round, S + L z with z drawn on a grid, would not be private: R x lies on no grid, and which values L z
     can take would tell x. So R is applied to the counts, with whole numbers whose rounding is part of the sensitivity.
 
-    Its state holds weighted sums of the segment's counts. They are confidential, live in memory alone and die with
-    the segment. Holds two numbers a term, O(log n), and a block of at most 64 noises drawn ahead.
+    A segment of several trees begins anew at each border: noise and variances are those of R over `size` ticks, and a
+    filter that remembered further back would show more of a count than the noise hides.
+
+    Its state holds weighted sums of the open tree's counts. They are confidential, live in memory alone and die with
+    the tree. Holds two numbers a term, O(log n), and a block of at most 64 noises drawn ahead.
     """
 
     def __init__(self, strategy: Toeplitz, noises: Sequence[IntegerNoise], keys: int) -> None:
         super().__init__(noises, keys)
         self._terms = len(strategy.amounts)
+        self._size = self._left = strategy.size  # ticks of a tree, and those that the open one still has
         self._ahead: list[NDArray[np.int64]] = []  # last one first
         self._columns = [ToeplitzColumn(strategy) for _ in range(keys)] if keys <= FEW else []
         self._unit = 1 << strategy.fraction_bits
@@ -43,7 +50,20 @@ class ToeplitzFilter(Walk):
         self._prefix = np.zeros(keys)
         self._published = np.zeros(keys, dtype=np.int64)
 
+    def _begin_tree(self) -> None:
+        """See `ToeplitzColumn.begin_tree`."""
+        self._left = self._size
+        for column in self._columns:
+            column.begin_tree()
+        self._sums[:] = 0
+        self._solved[:] = 0.0
+        self._prefix -= self._published
+        self._published[:] = 0
+
     def measure(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self._left:
+            self._begin_tree()
+        self._left -= 1
         if not self._ahead:
             self._ahead = list(self._draw(0, CHUNK)[::-1])
         noise = self._ahead.pop()
@@ -77,12 +97,25 @@ class ToeplitzFilter(Walk):
         ahead = np.array(self._ahead[::-1], dtype=np.int64).reshape(-1, self._keys)
         noises = np.concatenate([ahead, self._draw(0, max(0, len(counts) - len(ahead)))])
         self._ahead = list(noises[len(counts) :][::-1])
+        released = np.empty(counts.shape, dtype=np.int64)
+        done = 0
+        while done < len(counts):
+            if not self._left:
+                self._begin_tree()
+            part = slice(done, min(done + self._left, len(counts)))
+            released[part] = self._measure_part(counts[part], noises[part])
+            self._left -= part.stop - done
+            done = part.stop
+        return released
+
+    def _measure_part(self, counts: NDArray[np.int64], noises: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Ticks of one tree."""
         if self._columns:
-            each = zip(self._columns, counts.T.tolist(), noises[: len(counts)].T.tolist(), strict=True)
+            each = zip(self._columns, counts.T.tolist(), noises.T.tolist(), strict=True)
             rows = [column.measure_many(own, noise) for column, own, noise in each]
-            return np.array(rows, dtype=np.int64).T.reshape(counts.shape)
-        steps = [self._solve(self._weigh(row) + noise) for row, noise in zip(counts, noises, strict=False)]
-        return np.array(steps, dtype=np.int64).reshape(counts.shape)
+            return np.array(rows, dtype=np.int64).T
+        steps = [self._solve(self._weigh(row) + noise) for row, noise in zip(counts, noises, strict=True)]
+        return np.array(steps, dtype=np.int64)
 
     def memory(self) -> int:
         return 2 * self._terms + 2 + len(self._ahead)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from hubbub.errors import InvalidParameter
 from hubbub.exact import whole
+from hubbub.noise import IntegerNoise
 from hubbub.ranges.strategy import Strategy, checked_shares
+from hubbub.ranges.tree_walk import TreeWalk
+from hubbub.ranges.walk import Walk
 
 WIDEST = 64
-"""Children of a node. Their noises are held in memory, so this bounds the state to 64 numbers a level and key."""
+"""Children of a node. Their noises are held in memory, so this bounds the state to 64 numbers per level and key."""
 
 _OFFSETS = 512
 _KEPT = 4096
@@ -56,6 +59,7 @@ class Tree(Strategy):
     trust: Fraction = Fraction(1)
     shares: tuple[Fraction, ...] = ()
     kind: ClassVar[str] = "tree"
+    looks_ahead: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arity", tuple(self.arity))
@@ -85,6 +89,9 @@ class Tree(Strategy):
     def denominator(self) -> int:  # type: ignore[override]
         return 1 if self.subtracts else self.size * self.trust.denominator
 
+    def walk(self, noises: Sequence[IntegerNoise], keys: int) -> Walk:
+        return TreeWalk(self, noises, keys)
+
     @property
     def title(self) -> str:
         how = "subtraction" if self.subtracts else "least squares"
@@ -104,7 +111,7 @@ class Tree(Strategy):
 
     @cached_property
     def whole_weights(self) -> tuple[tuple[int, NDArray[np.int64]], ...]:
-        """w(i) - w(i-1) as whole multiples of 1/m, one m a level: dividing by m first then leaves no remainder."""
+        """w(i) - w(i-1) as whole multiples of 1/m, one m per level: dividing by m first then leaves no remainder."""
         levels = []
         for j in range(len(self.arity)):
             weights = self.weights(j)
@@ -137,12 +144,12 @@ class Tree(Strategy):
     @staticmethod
     def _remembered(known: dict[int, list[float]], p: int, make: Callable[[int], list[float]]) -> list[float]:
         """Queries meet the same few places of a tree over and over."""
-        found = known.get(p)
-        if found is None:
+        values = known.get(p)
+        if values is None:
             if len(known) >= _KEPT:
                 known.clear()
-            found = known[p] = make(p)
-        return found
+            values = known[p] = make(p)
+        return values
 
     @cached_property
     def _full(self) -> list[float]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.noise import IntegerNoise
-from hubbub.ranges.tree import Tree
 from hubbub.ranges.walk import MOST, NoiseWalk
+
+if TYPE_CHECKING:
+    from hubbub.ranges.tree import Tree
 
 LARGEST_BLOCK = 256
 """Rows of noise that are made at once for two small levels together."""
@@ -19,7 +22,7 @@ LARGEST_BLOCK = 256
 class TreeWalk(NoiseWalk):
     """Walks down the tree one lowest parent at a time; errors are whole multiples of 1/denominator, so all is exact.
 
-    Holds, for each level, the errors of the children of one open node: at most 64 numbers a level and key.
+    Holds, for each level, the errors of the children of one open node: at most 64 numbers per level and key.
     Published is S + round(N), which is round(S + N), a function of L (R x + z) alone.
     """
 

@@ -46,11 +46,11 @@ class Walk(ABC):
 
     @abstractmethod
     def measure_many(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same for many ticks, one a row."""
+        """The same for many ticks, one per row."""
 
     @abstractmethod
     def memory(self) -> int:
-        """How many numbers a key it holds: the size of the state."""
+        """How many numbers per key it holds: the size of the state."""
 
 
 class NoiseWalk(Walk):
@@ -66,7 +66,7 @@ class NoiseWalk(Walk):
 
     @abstractmethod
     def _next_block(self) -> NDArray[np.int64]:
-        """Increments of the error for some more positions, one a row."""
+        """Increments of the error for some more positions, one per row."""
 
     def _next_blocks(self, rows: int) -> NDArray[np.int64]:
         """At least `rows` rows, where that can be done faster than block by block."""

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from hubbub.errors import InvalidParameter
 from hubbub.exact import whole
 from hubbub.ranges.answer import RangeAnswer
+from hubbub.ranges.old_streams import FAULTY, as_it_ran
 from hubbub.ranges.segment import Segment
-from hubbub.released import Keys, Release, Snapshot
+from hubbub.released import Domain, Release, Snapshot
 
 LAPLACE_REACH = math.log(20) / math.sqrt(2)
 """Half width of the 95 % interval in standard deviations: a single Laplace noise has the heaviest tails of all sums."""
@@ -34,7 +35,7 @@ class RangeWindow:
     wrong it is follows from the segments it crosses: their noises are independent.
     """
 
-    def __init__(self, keys: Keys, window: int, *, pure: bool) -> None:
+    def __init__(self, keys: Domain, window: int, *, pure: bool) -> None:
         self.keys = keys
         self.window = whole(window, "window")
         self.pure = pure
@@ -74,7 +75,7 @@ class RangeWindow:
         self._next += 1
 
     def append_many(self, increments: NDArray[np.int64]) -> None:
-        """Many measured ticks of one segment, one a row."""
+        """Many measured ticks of one segment, one per row."""
         count = len(increments)
         sums = np.cumsum(increments, axis=0)
         sums += self._sums[self._row(self._next - 1)]
@@ -121,14 +122,14 @@ class RangeWindow:
         error = math.sqrt(self.variance(first, last))
         reach = (LAPLACE_REACH if self.pure else GAUSSIAN_REACH) * error + CONTINUITY
         missing = last - first + 1 - self.count(first, last)
-        return RangeAnswer(key, first, last, value, error, max(value - reach, 0.0), max(value + reach, 0.0), missing)
+        return RangeAnswer(value, error, max(value - reach, 0.0), max(value + reach, 0.0), key, first, last, missing)
 
     def totals(self, first: int, last: int) -> dict[str, RangeAnswer]:
         """The same for every key."""
         return {key: self.total(first, last, key) for key in self.keys}
 
     def sums(self, first: int, last: int) -> NDArray[np.int64]:
-        """The released totals alone, one a key."""
+        """The released totals alone, one per key."""
         self._check(first, last)
         difference: NDArray[np.int64] = self._sums[self._row(last)] - self._sums[self._row(first - 1)]
         return difference
@@ -214,18 +215,21 @@ class RangeWindow:
         for tick in range(self._next - 1, oldest - 1, -1):
             before = self._row(tick - 1)
             release = by_tick.get(tick)
-            found = None if release is None else release.measurements
-            self._sums[before] = self._sums[row] if found is None else self._sums[row] - found
-            self._measured[before] = self._measured[row] - (found is not None)
+            measured = None if release is None else release.measurements
+            self._sums[before] = self._sums[row] if measured is None else self._sums[row] - measured
+            self._measured[before] = self._measured[row] - (measured is not None)
             row = before
         self._origin = oldest
 
     @classmethod
-    def of(cls, keys: Keys, window: int, snapshot: Snapshot, releases: Iterable[Release]) -> RangeWindow:
+    def of(cls, keys: Domain, window: int, snapshot: Snapshot, releases: Iterable[Release]) -> RangeWindow:
         """From what a store holds of a range stream: for a server, which needs no mechanism to answer."""
         facts = snapshot.facts
         opened = cls(keys, window, pure=facts["pure"])
-        opened.restore(facts["next"], facts["segments"])
+        segments = facts["segments"]
+        if snapshot.version == FAULTY:
+            segments = [as_it_ran(one) for one in segments]
+        opened.restore(facts["next"], segments)
         opened.recall(releases)
         return opened
 

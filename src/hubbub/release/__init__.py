@@ -6,23 +6,20 @@ from hubbub.release.bd import Bd
 from hubbub.release.dft import Dft
 from hubbub.release.fast import TABLE_3_1, Fast
 from hubbub.release.lpa import Lpa
-from hubbub.release.methods import METHODS, make_releaser, usual_method
 from hubbub.release.mkf import Mkf
 from hubbub.release.navigation import Navigation
 from hubbub.release.pegasus import Pegasus
 from hubbub.release.pid import PidSettings
-from hubbub.release.releaser import Estimate, Releaser
+from hubbub.release.releaser import Releaser
 from hubbub.release.sample import Sample
 from hubbub.release.ukf import Ukf
 
 __all__ = [
-    "METHODS",
     "TABLE_3_1",
     "Adaptive",
     "Ba",
     "Bd",
     "Dft",
-    "Estimate",
     "Fast",
     "Lpa",
     "Mkf",
@@ -32,6 +29,4 @@ __all__ = [
     "Releaser",
     "Sample",
     "Ukf",
-    "make_releaser",
-    "usual_method",
 ]

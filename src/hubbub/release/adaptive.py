@@ -10,19 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.confidential import Counts
 from hubbub.filters import bank
 from hubbub.filters.bank import BankState
 from hubbub.filters.mixture import LogMixture
 from hubbub.filters.noise_shape import NoiseShape
+from hubbub.mechanism import Estimate, Measurement, Option, Traits
+from hubbub.mechanism.kinds import Numbers
 from hubbub.models.calendar import calendar_periods
 from hubbub.models.shapes import Shapes
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
-from hubbub.release.purse import Purse
-from hubbub.release.releaser import Estimate, Releaser
+from hubbub.release.look_budget import LookBudget
+from hubbub.release.releaser import Releaser
 from hubbub.release.schedule import Candidates, numbers_of_looks, shared_plan
-from hubbub.released import Cost, Keys, Release, Tick
+from hubbub.released import Cost, Domain, Tick
 
 MEMORY = 0.98
 LEANS = (0.15, 0.6)
@@ -43,20 +44,18 @@ class Adaptive(Releaser):
     windows) there is nothing to save up: every tick is measured at the even cost and the bank decides how much to
     smooth.
 
-    `periods` are public rhythms in ticks; left out, they follow from the first tick's length: a week and a year for
-    days, 12 for months.
-
     Guarantee
         Protects: one `unit`; neighbouring streams differ in the presence of one.
         Enforced by the caller: the unit's `max_ticks` and `max_items`, before counting.
         Formula: a look at cost e adds discrete Laplace noise of scale max_items / e (pure) or discrete Gaussian noise
-        of variance max_items / (2 rho). The costs of a unit's `max_ticks` dearest looks add up to at most the budget.
+        of variance max_items / (2 rho). A unit's `max_ticks` most expensive looks add up to at most the budget.
         When to look and what to pay is decided from released values and the calendar.
         Not covered: when releases appear, and what side knowledge tells about several units at once.
         Reference: Rogers, Roth, Ullman & Vadhan 2016, Thm 3.1 (adaptively chosen parameters, a bound on their sum).
         Proof: docs/proofs/adaptive.md (proved).
 
     >>> from hubbub.privacy import User
+    >>> from hubbub.released import Keys
     >>> adaptive = Adaptive(Keys(["flu"]), Guarantee.pure(User(horizon=52), 1))
     >>> print(adaptive.guarantee)
     Each person's presence changes any output's probability by at most a factor e^1 = 2.72, over all 52 ticks ...
@@ -69,18 +68,21 @@ class Adaptive(Releaser):
     name: ClassVar[str] = "adaptive"
     state_version: ClassVar[int] = 2
 
-    def __init__(
-        self,
-        keys: Keys,
-        guarantee: Guarantee,
-        *,
-        periods: Sequence[float] | None = None,
-        source: ByteSource | None = None,
-    ) -> None:
-        super().__init__(keys, guarantee, source=source)
+    traits: ClassVar[Traits] = Traits(even_cost=False)
+
+    periods: Option[Sequence[float] | None] = Option(
+        Numbers(),
+        None,
+        "Public rhythms in ticks; left out, they follow from the first tick's length: a week and a year for days, "
+        "12 for months.",
+    )
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
+        periods = self.periods
         self._pure = guarantee.kind == "pure"
         self._plans = guarantee.unit.horizon is not None
-        self._purse = Purse(guarantee)
+        self._budget = LookBudget(guarantee)
         self._shapes: Shapes | None = None if periods is None else Shapes.usual(periods)
         self._bank: BankState | None = None
         self._clock = 0  # ticks gone by
@@ -95,7 +97,7 @@ class Adaptive(Releaser):
     def cost(self, tick: Tick) -> Cost:
         """The price of the planned look if one is due; nothing otherwise."""
         if not self._plans:
-            return self._account.even_cost
+            return self._even_cost
         due = 0 <= self._looking <= tick.index
         price = min(self._price, self._most())
         if not due or price <= 0:
@@ -103,60 +105,39 @@ class Adaptive(Releaser):
         return Cost(epsilon=price) if self._pure else Cost(rho=price)
 
     def _most(self) -> Fraction:
-        """The dearest look that the budget still allows."""
-        return max(self._purse.left, self._purse.even if self._purse.may_look_always else Fraction(0))
+        """The most expensive look that the budget still allows."""
+        return max(self._budget.left, self._budget.even if self._budget.may_look_always else Fraction(0))
 
     def _first_price(self) -> Fraction:
         horizon = self.guarantee.unit.horizon
-        return self._purse.budget if horizon == 1 else self._purse.first
+        return self._budget.budget if horizon == 1 else self._budget.first
 
-    # ── the calendar, which is public ────────────────────────────────────────────────────────────────────────────
-
-    def release(self, counts: Counts) -> Release:
-        """As every releaser; the first tick's length also tells the periods."""
-        self.check(counts)
-        self._begin(counts.tick)
-        return super().release(counts)
-
-    def predict(self, tick: Tick, lost: Cost | None = None) -> Release:
-        """As every releaser; what a crash lost is taken from the purse too."""
-        self._begin(tick)
-        release = super().predict(tick, lost)
-        if lost is not None and self._plans:
-            self._purse.spend(self._account.amount(lost))
-        return release
-
-    def _begin(self, tick: Tick) -> None:
-        if self._shapes is None:
-            self._shapes = Shapes.usual(calendar_periods(tick.length))
-
-    @property
-    def _known_shapes(self) -> Shapes:
-        self._begin(Tick(0))
-        assert self._shapes is not None
-        return self._shapes
+    def _lose(self, tick: Tick, cost: Cost) -> None:  # noqa: ARG002
+        """What a crash lost is taken from the budget of looks too."""
+        if self._plans:
+            self._budget.spend(self._account.amount(cost))
 
     # ── estimation ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        state, tick = self._step(), self._clock - 1
-        noise = self._noise_shape(cost)
-        state, belief = bank.correct(state, self._known_shapes, tick, measurements.astype(np.float64), noise, MEMORY)
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:
+        if self._shapes is None:  # the length of a tick is public: it tells the periods
+            self._shapes = Shapes.usual(calendar_periods(tick.length))
+        shapes = self._shapes
+        state, at = self._step(shapes), self._clock - 1
+        if measurement is None or measurement.values is None:
+            return _told(bank.believe(state, shapes, at))
+        noise = NoiseShape(np.atleast_1d(measurement.scale), measurement.is_gaussian)
+        state, belief = bank.correct(state, shapes, at, measurement.values.astype(np.float64), noise, MEMORY)
         self._bank = state
         if self._plans:
-            self._purse.spend(self._account.amount(cost))
-            self._plan(state, tick)
-        return self._estimate(belief)
+            self._budget.spend(self._account.amount(measurement.cost))
+            self._plan(state, shapes, at)
+        return _told(belief)
 
-    def _predict(self) -> Estimate:
-        state = self._step()
-        return self._estimate(bank.believe(state, self._known_shapes, self._clock - 1))
-
-    def _step(self) -> BankState:
-        shapes = self._known_shapes
+    def _step(self, shapes: Shapes) -> BankState:
         if self._bank is None:
             # Below max_items/epsilon no method sees anything, far above it any does: the level is thought in between.
-            full = self._scale(self._purse.budget if self._plans else self._purse.even)
+            full = self._scale(self._budget.budget if self._plans else self._budget.even)
             self._bank = bank.start(shapes, len(self.keys), math.log(10 * full), 2.0)
         if self._clock:
             self._bank = bank.predict(self._bank, shapes)
@@ -168,22 +149,9 @@ class Adaptive(Releaser):
         items = self.guarantee.unit.max_items
         return float(items / amount) if self._pure else math.sqrt(items / (2 * float(amount)))
 
-    def _noise_shape(self, cost: Cost) -> NoiseShape:
-        scale = self._scale(self._account.amount(cost))
-        return NoiseShape(np.array([scale]), gaussian=not self._pure)
-
-    def _estimate(self, belief: LogMixture) -> Estimate:
-        squared = belief.spread() ** 2
-        leans = np.zeros((len(_SHARES), len(squared)))
-        leans[0] = LEANS[0] + (LEANS[1] - LEANS[0]) * squared / (squared + HALF_WAY**2)
-        value, low, high, below, above = belief.quantiles(_SHARES, leans)
-        # Counts are whole: the interval ends at whole numbers, outwards, and so can hold zero.
-        low, high = np.floor(low), np.ceil(high)
-        return Estimate(np.clip(value, low, high), (above - below) / 2, low, high)
-
     # ── the schedule ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _plan(self, state: BankState, tick: int) -> None:
+    def _plan(self, state: BankState, shapes: Shapes, tick: int) -> None:
         horizon = self.guarantee.unit.horizon
         assert horizon is not None
         ahead = horizon - 1 - tick
@@ -194,14 +162,14 @@ class Adaptive(Releaser):
             self._until_plan -= 1
             self._looking = tick + self._gap
             return
-        looks = numbers_of_looks(ahead, self._purse.looks_left)
-        prices = [self._purse.piece(int(n)) for n in looks]
-        if self._purse.may_look_always and ahead > self._purse.looks_left:
-            looks, prices = np.append(looks, ahead), [*prices, self._purse.even]
+        looks = numbers_of_looks(ahead, self._budget.looks_left)
+        prices = [self._budget.piece(int(n)) for n in looks]
+        if self._budget.may_look_always and ahead > self._budget.looks_left:
+            looks, prices = np.append(looks, ahead), [*prices, self._budget.even]
         scales = np.array([self._scale(price) for price in prices])
-        chosen = shared_plan(state, self._known_shapes, ahead, Candidates(looks, scales), at_once=not self._planned)
+        chosen = shared_plan(state, shapes, ahead, Candidates(looks, scales), at_once=not self._planned)
         self._planned = True
-        self._price = self._purse.piece(chosen.looks)
+        self._price = self._budget.piece(chosen.looks)
         self._looking = tick + chosen.delay
         self._gap = max(round(ahead / (chosen.looks + 1)), 1)
         self._until_plan = chosen.looks // 8
@@ -216,7 +184,7 @@ class Adaptive(Releaser):
             "planned": self._planned,
             "until_plan": self._until_plan,
             "gap": self._gap,
-            "purse": self._purse.state(),
+            "purse": self._budget.state(),  # the budget; states already stored call it so, and must stay readable
             "periods": None if self._shapes is None else [period.length for period in self._shapes.periods],
         }
         if self._bank is None:
@@ -228,6 +196,16 @@ class Adaptive(Releaser):
         self._clock, self._looking = facts["clock"], facts["looking"]
         self._price, self._planned = Fraction(facts["price"]), facts["planned"]
         self._until_plan, self._gap = facts["until_plan"], facts["gap"]
-        self._purse.restore(facts["purse"])
+        self._budget.restore(facts["purse"])
         self._shapes = None if facts["periods"] is None else Shapes.usual(facts["periods"])
         self._bank = BankState(arrays["mean"], arrays["covariance"], arrays["log_weights"]) if arrays else None
+
+
+def _told(belief: LogMixture) -> Estimate:
+    squared = belief.spread() ** 2
+    leans = np.zeros((len(_SHARES), len(squared)))
+    leans[0] = LEANS[0] + (LEANS[1] - LEANS[0]) * squared / (squared + HALF_WAY**2)
+    value, low, high, below, above = belief.quantiles(_SHARES, leans)
+    # Counts are whole: the interval ends at whole numbers, outwards, and so can hold zero.
+    low, high = np.floor(low), np.ceil(high)
+    return Estimate(np.clip(value, low, high), (above - below) / 2, low, high)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.window_budget import WindowBudget
-from hubbub.released import Keys
+from hubbub.released import Domain
 
 
 class Ba(WindowBudget):
@@ -28,8 +28,10 @@ class Ba(WindowBudget):
         Proof: docs/proofs/window.md (proved).
 
     >>> from hubbub.privacy import Window
+    >>> from hubbub.released import Keys
     >>> print(Ba(Keys(["front"]), Guarantee.pure(Window(10), 1)).guarantee)
-    Each person's activity's presence changes any output's probability by at most a factor e^1 = 2.72, ...
+    What one person does within any 10 consecutive ticks changes any output's probability by at most a factor
+    e^1 = 2.72, ...
     >>> from hubbub.released import Tick
     >>> ba = Ba(Keys(["front"]), Guarantee.pure(Window(10), 1))
     >>> ba.cost(Tick(0)), ba.cost(Tick(4))  # four ticks of silence have been saved
@@ -38,8 +40,8 @@ class Ba(WindowBudget):
 
     name: ClassVar[str] = "ba"
 
-    def __init__(self, keys: Keys, guarantee: Guarantee, *, source: ByteSource | None = None) -> None:
-        super().__init__(keys, guarantee, source=source)
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
         self._free_from = 0  # the first tick whose own share is not yet spoken for
 
     def _price(self, tick: int) -> Fraction:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.window_budget import WindowBudget
-from hubbub.released import Keys
+from hubbub.released import Domain
 
 FEWEST = 2**30
 """A publication that would cost less than epsilon over this is not worth having; its noise could hardly be drawn."""
@@ -32,8 +32,10 @@ class Bd(WindowBudget):
         Proof: docs/proofs/window.md (proved).
 
     >>> from hubbub.privacy import Window
+    >>> from hubbub.released import Keys
     >>> print(Bd(Keys(["front"]), Guarantee.pure(Window(10), 1)).guarantee)
-    Each person's activity's presence changes any output's probability by at most a factor e^1 = 2.72, ...
+    What one person does within any 10 consecutive ticks changes any output's probability by at most a factor
+    e^1 = 2.72, ...
     >>> from hubbub.released import Tick
     >>> Bd(Keys(["front"]), Guarantee.pure(Window(10), 1)).cost(Tick(0))  # 1/20 for the question, 1/4 to publish
     Cost(epsilon=3/10)
@@ -41,8 +43,8 @@ class Bd(WindowBudget):
 
     name: ClassVar[str] = "bd"
 
-    def __init__(self, keys: Keys, guarantee: Guarantee, *, source: ByteSource | None = None) -> None:
-        super().__init__(keys, guarantee, source=source)
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
         self._recent: deque[tuple[int, Fraction]] = deque()
         self._held = Fraction(0)  # their sum: a window may be thousands of ticks long
 

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import InvalidParameter
-from hubbub.exact import whole
 from hubbub.filters import particle
 from hubbub.filters.noise_shape import NoiseShape
+from hubbub.mechanism import Estimate, Measurement, Option, Traits
+from hubbub.mechanism.kinds import Number, Record, Whole, Word
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.pid import PidSampler, PidSettings
-from hubbub.release.releaser import Estimate, Releaser
-from hubbub.released import Cost, Keys, Tick
+from hubbub.release.releaser import Releaser
+from hubbub.released import Cost, Domain, Tick
 
 TABLE_3_1: dict[str, Any] = {
     "process_variance": 1e5,
@@ -59,6 +60,7 @@ class Fast(Releaser):
         Proof: docs/proofs/fast.md (proved).
 
     >>> from hubbub.privacy import User
+    >>> from hubbub.released import Keys
     >>> fast = Fast(Keys(["flu"]), Guarantee.pure(User(horizon=200), 1))
     >>> print(fast.guarantee)
     Each person's presence changes any output's probability by at most a factor e^1 = 2.72, over all 200 ticks ...
@@ -68,41 +70,32 @@ class Fast(Releaser):
 
     name: ClassVar[str] = "fast"
 
-    def __init__(
-        self,
-        keys: Keys,
-        guarantee: Guarantee,
-        *,
-        filter: str = "kalman",
-        sampling: str = "pid",
-        samples: int | None = None,
-        process_variance: float = 1e5,
-        noise_variance: float | None = None,
-        particles: int = 1000,
-        control: PidSettings | None = None,
-        seed: int = 0,
-        source: ByteSource | None = None,
-    ) -> None:
-        super().__init__(keys, guarantee, source=source)
+    traits: ClassVar[Traits] = Traits(even_cost=False)
+
+    filter: Option[str] = Option(Word("kalman", "particle"), "kalman", "What estimates between samples.")
+    sampling: Option[str] = Option(
+        Word("fixed", "pid"), "pid", "When to sample: at equal gaps, or more often when the filter is surprised."
+    )
+    samples: Option[int | None] = Option(
+        Whole(), None, "M: how many ticks of the horizon are measured; left out: 15 % (kalman) or 25 % (particle)."
+    )
+    process_variance: Option[float] = Option(Number(above=0.0), 1e5, "Q: by how much a count moves from tick to tick.")
+    noise_variance: Option[float | None] = Option(
+        Number(above=0.0), None, "R: what the Kalman filter takes the noise for; left out: what it is."
+    )
+    particles: Option[int] = Option(Whole(most=1_000_000), 1000, "N: how many particles, with filter=particle.")
+    control: Option[PidSettings] = Option(Record(PidSettings), PidSettings(), "The controller of sampling=pid.")
+    seed: Option[int] = Option(Whole(0), 0, "Of the particles' own randomness, which touches released values only.")
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
         horizon = guarantee.unit.horizon
-        for name, value, known in (
-            ("filter", filter, ("kalman", "particle")),
-            ("sampling", sampling, ("fixed", "pid")),
-        ):
-            if value not in known:
-                raise InvalidParameter(f"`{name}` must be one of {', '.join(known)}; got {value!r}.")
-        for name, number in (("process_variance", process_variance), ("noise_variance", noise_variance)):
-            if number is not None and not 0 < number < math.inf:
-                raise InvalidParameter(f"`{name}` must be above 0 and finite; got {number}.")
-        self.samples = self._number_of_samples(samples, 0.15 if filter == "kalman" else 0.25)
-        self._with_particles = filter == "particle"
+        self._with_particles = self.filter == "particle"
+        self._decide(Fast.samples, self._number_of_samples(self.samples, 0.25 if self._with_particles else 0.15))
         self._fixed_gap = 1 if self.samples is None or horizon is None else math.ceil(horizon / self.samples)
-        if sampling == "pid" and self.samples is not None:
+        if self.sampling == "pid" and self.samples is not None:
             self._fixed_gap = 0
-        self._process, self._given_noise = process_variance, noise_variance
-        self._particles = whole(particles, "particles")
-        self._control = PidSampler(control or PidSettings())
-        self._seed = seed
+        self._control = PidSampler(self.control)
         most = guarantee.unit.max_ticks
         self._price = guarantee.budget / (most if self.samples is None else min(self.samples, most))
         self._taken, self._due, self._clock = 0, 0, 0
@@ -118,7 +111,7 @@ class Fast(Releaser):
                     "Leave it out: every tick is sampled, as in chapter 4 of the paper.",
                 )
             return None
-        number = max(round(share * horizon), 1) if given is None else whole(given, "samples")
+        number = max(round(share * horizon), 1) if given is None else given
         if number > horizon:
             raise InvalidParameter(
                 f"`samples` must be at most the horizon of {horizon:,} ticks; got {number:,}.", f"Use {horizon}."
@@ -133,9 +126,10 @@ class Fast(Releaser):
 
     # ── estimation ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        tick, raw = self._clock, measurements.astype(np.float64)
-        noise = self._perturbation.noise(cost).variance
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002 - it has a clock
+        if measurement is None or measurement.values is None:
+            return self._predicted()
+        at, raw, noise = self._clock, measurement.values.astype(np.float64), measurement.variance
         first = self._taken == 0
         if first:
             self._begin(raw, noise)
@@ -143,52 +137,52 @@ class Fast(Releaser):
         else:
             self._walk()
             prior = self._mean
-            self._absorb(raw, noise)
+            self._absorb(raw, measurement)
             moved = np.abs(self._mean - prior) / np.maximum(self._mean, _SMALLEST)
             error = float(moved.mean())
         self._clock += 1
         self._taken += 1
-        gap = self._fixed_gap or (self._control.settings.first_gap if first else self._control.after(tick, error))
-        self._due = tick + gap
-        return self._estimate()
+        gap = self._fixed_gap or (self._control.settings.first_gap if first else self._control.after(at, error))
+        self._due = at + gap
+        return self._believed()
 
-    def _predict(self) -> Estimate:
+    def _predicted(self) -> Estimate:
         if self._taken:
             self._walk()
         self._clock += 1
-        return self._estimate()
+        return self._believed()
 
-    def _begin(self, raw: NDArray[np.float64], noise: float) -> None:
+    def _begin(self, raw: NDArray[np.float64], noise: float | NDArray[np.float64]) -> None:
         self._mean, self._variance = raw, np.full(len(raw), noise)
         if self._with_particles:
-            self._cloud = particle.scatter(raw, math.sqrt(3 * noise), self._particles, self._randomness())
+            self._cloud = particle.scatter(raw, np.sqrt(3 * noise), self.particles, self._randomness())
 
     def _walk(self) -> None:
-        self._variance = self._variance + self._process
+        self._variance = self._variance + self.process_variance
         if self._cloud is not None:
-            self._cloud = particle.predict(self._cloud, self._process, self._randomness())
+            self._cloud = particle.predict(self._cloud, self.process_variance, self._randomness())
             self._mean, self._variance = self._cloud.mean(axis=1), self._cloud.var(axis=1)
 
-    def _absorb(self, raw: NDArray[np.float64], noise: float) -> None:
+    def _absorb(self, raw: NDArray[np.float64], measurement: Measurement) -> None:
+        noise = measurement.variance
         if self._cloud is not None:
-            shape = NoiseShape(np.array([math.sqrt(noise / 2)]))
-            if self.guarantee.kind != "pure":
-                shape = NoiseShape(np.array([math.sqrt(noise)]), gaussian=True)
+            gaussian = measurement.is_gaussian
+            shape = NoiseShape(np.atleast_1d(np.sqrt(noise if gaussian else noise / 2)), gaussian)
             weights = particle.weigh(self._cloud, raw, shape)
             self._mean = (weights * self._cloud).sum(axis=1)
             self._variance = (weights * (self._cloud - self._mean[:, None]) ** 2).sum(axis=1)
             start = float(self._randomness(1).uniform())
             self._cloud = particle.resample(self._cloud, weights, start)
             return
-        gain = self._variance / (self._variance + (self._given_noise or noise))
+        gain = self._variance / (self._variance + (self.noise_variance or noise))
         self._mean = self._mean + gain * (raw - self._mean)
         self._variance = (1 - gain) * self._variance
 
     def _randomness(self, turn: int = 0) -> np.random.Generator:  # not for privacy
         # One generator a tick: a restored filter goes on with the same draws. They touch released values only.
-        return np.random.default_rng((self._seed, self._clock, turn))  # not for privacy
+        return np.random.default_rng((self.seed, self._clock, turn))  # not for privacy
 
-    def _estimate(self) -> Estimate:
+    def _believed(self) -> Estimate:
         error = np.sqrt(self._variance)
         with np.errstate(invalid="ignore"):
             low, high = self._mean - _NORMAL * error, self._mean + _NORMAL * error

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.mechanism import Estimate, Measurement
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
-from hubbub.release.releaser import Estimate, Releaser
-from hubbub.released import Cost, Keys
-
-CONFIDENCE = 0.95
+from hubbub.release.releaser import Releaser
+from hubbub.released import Domain, Tick
 
 
 class Lpa(Releaser):
@@ -29,6 +27,7 @@ class Lpa(Releaser):
         Proof: docs/proofs/perturbation.md (proved).
 
     >>> from hubbub.privacy import Session
+    >>> from hubbub.released import Keys
     >>> lpa = Lpa(Keys(["front", "news"]), Guarantee.pure(Session(max_ticks=20), 1))
     >>> print(lpa.guarantee)
     Each browsing session's presence changes any output's probability by at most a factor e^1 = 2.72, ...
@@ -41,30 +40,40 @@ class Lpa(Releaser):
 
     name: ClassVar[str] = "lpa"
 
-    def __init__(self, keys: Keys, guarantee: Guarantee, *, source: ByteSource | None = None) -> None:
-        super().__init__(keys, guarantee, source=source)
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
         self._last = np.zeros(len(keys))
-        self._priced, self._reach, self._error = Cost.nothing(), 0.0, 0.0
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        if cost != self._priced:  # the same at every tick, for nearly every stream
-            noise = self._perturbation.noise(cost)
-            self._priced, self._error = cost, math.sqrt(noise.variance)
-            self._reach = float(noise.quantile((1 + CONFIDENCE) / 2))
-        reach = self._reach
-        raw = measurements.astype(np.float64)
-        # Counts are never negative: cutting both value and interval at zero can only bring them closer to the truth.
-        self._last = np.maximum(raw, 0.0)
-        error = np.full(len(self.keys), self._error)
-        return Estimate(self._last.copy(), error, np.maximum(raw - reach, 0.0), np.maximum(raw + reach, 0.0))
-
-    def _predict(self) -> Estimate:
-        # Without a model there is no saying how far the truth has moved: the last value, and an interval without end.
-        nothing = np.full(len(self.keys), np.inf)
-        return Estimate(self._last.copy(), nothing, np.zeros(len(self.keys)), nothing.copy())
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
+        if measurement is None:
+            return held(self._last)
+        estimate = as_measured(measurement)
+        self._last = estimate.values.copy()
+        return estimate
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {}, {"last": self._last}
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
         self._last = arrays["last"]
+
+
+def as_measured(measurement: Measurement) -> Estimate:
+    """The noisy counts as they are, with the interval of their noise.
+
+    Counts are never negative: cutting both value and interval at zero can only bring them closer to the truth.
+    """
+    assert measurement.values is not None
+    raw, reach = measurement.values.astype(np.float64), measurement.reach
+    errors = np.broadcast_to(np.sqrt(measurement.variance), raw.shape).astype(np.float64)
+    return Estimate(np.maximum(raw, 0.0), errors, np.maximum(raw - reach, 0.0), np.maximum(raw + reach, 0.0))
+
+
+def held(last: NDArray[np.float64]) -> Estimate:
+    """The last value again: without a model there is no saying how far the truth has moved, so the interval is endless.
+
+    >>> held(np.array([5.0])).upper
+    array([inf])
+    """
+    endless = np.full(len(last), np.inf)
+    return Estimate(last.copy(), endless, np.zeros(len(last)), endless.copy())

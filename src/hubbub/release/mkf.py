@@ -7,16 +7,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.errors import InvalidParameter
 from hubbub.filters import DenseState, dense
 from hubbub.filters.belief import Belief
+from hubbub.mechanism import Estimate, Measurement, Option
+from hubbub.mechanism.kinds import PerKey
 from hubbub.models import NavigationModel
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
-from hubbub.release.releaser import Estimate, Releaser
+from hubbub.release.model import Model
+from hubbub.release.releaser import Releaser
 from hubbub.release.ukf import checked_variances, nothing_known, told
-from hubbub.released import Cost, Keys
+from hubbub.released import Domain, Tick
 
 Array = NDArray[np.float64]
+
+MOST_KEYS = 4_096
+"""A matrix of them is 134 MB; a tick takes several, and O(m^3) steps."""
 
 
 class Mkf(Releaser):
@@ -38,42 +45,43 @@ class Mkf(Releaser):
         Proof: docs/proofs/filters.md (proved).
 
     >>> from hubbub.privacy import Session
+    >>> from hubbub.released import Keys
     >>> print(Mkf(Keys(["front"]), Guarantee.pure(Session(max_ticks=20), 1)).guarantee)
     Each browsing session's presence changes any output's probability by at most a factor e^1 = 2.72, ...
     """
 
     name: ClassVar[str] = "mkf"
 
-    def __init__(
-        self,
-        keys: Keys,
-        guarantee: Guarantee,
-        *,
-        model: NavigationModel | None = None,
-        process_variance: float | Array = 100.0,
-        source: ByteSource | None = None,
-    ) -> None:
-        super().__init__(keys, guarantee, source=source)
+    model: Option[NavigationModel | None] = Option(Model(), None, "How visitors move, learned from public sessions.")
+    process_variance: Option[float | Array] = Option(
+        PerKey(), 100.0, "Q: by how much a count departs from the model in a tick, as a variance."
+    )
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
+        if len(keys) > MOST_KEYS:
+            raise InvalidParameter(
+                f"`mkf` keeps a number for every two of its keys; {len(keys):,} are more than {MOST_KEYS:,}.",
+                "Use navigation or ukf, which keep a few for each key.",
+            )
+        model = self.model
         if model is not None:
             model.expect(keys)
         self._matrix = np.eye(len(keys)) if model is None else model.matrix.toarray()
         self._arrivals = np.zeros(len(keys)) if model is None else model.arrivals
-        self._process = np.diag(checked_variances(process_variance, keys))
+        self._process = np.diag(checked_variances(self.process_variance, keys))
         self._filter: DenseState | None = None
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        variance = self._perturbation.noise(cost).variance
-        measured = measurements.astype(np.float64)
-        if self._filter is None:
-            self._filter = DenseState(measured, variance * np.eye(len(self.keys)))
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
+        before = None if self._filter is None else self._moved(self._filter)
+        if measurement is None or measurement.values is None:
+            self._filter = before
+            return nothing_known(self.keys) if before is None else _told(before)
+        measured = measurement.values.astype(np.float64)
+        if before is None:
+            self._filter = DenseState(measured, measurement.variance * np.eye(len(self.keys)))
         else:
-            self._filter = dense.correct(self._moved(self._filter), measured, variance)
-        return _told(self._filter)
-
-    def _predict(self) -> Estimate:
-        if self._filter is None:
-            return nothing_known(self.keys)
-        self._filter = self._moved(self._filter)
+            self._filter = dense.correct(before, measured, measurement.variance)
         return _told(self._filter)
 
     def _moved(self, state: DenseState) -> DenseState:

@@ -8,19 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.errors import InvalidParameter
 from hubbub.filters import Links, adaptive
 from hubbub.filters.adaptive import AdaptiveState
 from hubbub.filters.belief import Belief
 from hubbub.filters.habits import Habits
 from hubbub.filters.noises import GaussianNoise, LaplaceNoise, Noise
 from hubbub.filters.track import Track
+from hubbub.mechanism import Estimate, Measurement, Option
+from hubbub.mechanism.kinds import Number, Record, Truth
 from hubbub.models import NavigationModel
-from hubbub.noise import ByteSource, DiscreteLaplace
+from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
-from hubbub.release.releaser import Estimate, Releaser
+from hubbub.release.model import Model
+from hubbub.release.releaser import Releaser
 from hubbub.release.ukf import nothing_known, told
-from hubbub.released import Cost, Keys
+from hubbub.released import Domain, Tick
 
 _ALONE = Habits(memory=0.8, churn=0.4, calm=0.005, following=0.2)
 """Without a model: counts of people who come and go vary with their own number, and trends fade."""
@@ -35,9 +37,6 @@ class Navigation(Releaser):
     inflow from them (`hubbub.filters.adaptive`). Without a `model` each key is a level with a fading trend, whose
     start, movement and jumps are learned from the released values alone.
 
-    `adaptive=False` believes the model whatever happens; it is there for comparison. `scale_error` is how far off
-    the size of the live site may be from what the model expects, as a part of it.
-
     Guarantee
         Protects: one `unit`; neighbouring streams differ in the presence of one.
         Enforced by the caller: the unit's `max_ticks` and `max_items`, before counting.
@@ -50,6 +49,7 @@ class Navigation(Releaser):
     >>> from hubbub.confidential import Counts
     >>> from hubbub.privacy import Session
     >>> from hubbub.released import Tick
+    >>> from hubbub.released import Keys
     >>> keys = Keys(["front", "news"])
     >>> site = NavigationModel.of(keys, [[0.5, 0.1], [0.3, 0.6]], [200.0, 40.0])
     >>> stream = Navigation(keys, Guarantee.pure(Session(max_ticks=20), 1), model=site)
@@ -62,36 +62,30 @@ class Navigation(Releaser):
 
     name: ClassVar[str] = "navigation"
 
-    def __init__(
-        self,
-        keys: Keys,
-        guarantee: Guarantee,
-        *,
-        model: NavigationModel | None = None,
-        adaptive: bool = True,
-        scale_error: float = 0.0,
-        habits: Habits | None = None,
-        source: ByteSource | None = None,
-    ) -> None:
-        super().__init__(keys, guarantee, source=source)
+    model: Option[NavigationModel | None] = Option(Model(), None, "How visitors move, learned from public sessions.")
+    adaptive: Option[bool] = Option(Truth(), True, "false believes the model whatever happens: for comparison.")
+    scale_error: Option[float] = Option(
+        Number(least=0.0, most=10.0),
+        0.0,
+        "How far off the size of the live site may be from what the model expects; 0.5 is a half more or less.",
+    )
+    habits: Option[Habits | None] = Option(Record(Habits), None, "How the filter adapts.")
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
+        model = self.model
         self._model = None if model is None else model.expect(keys)
-        given = habits or (_ALONE if model is None else Habits())
-        self._habits = replace(given, adaptive=adaptive and given.adaptive)
-        if not 0.0 <= scale_error <= 10.0:
-            raise InvalidParameter(
-                f"`scale_error` must lie between 0 and 10; got {scale_error}.",
-                "0.5 means: off by a half, more or less.",
-            )
-        self._scale_error = scale_error
+        given = self.habits or (_ALONE if model is None else Habits())
+        self._habits = replace(given, adaptive=self.adaptive and given.adaptive)
+        self._decide(Navigation.habits, given)
         self._links = Links.identity(len(keys)) if model is None else Links.of(model.matrix)
         self._arrivals = np.zeros(len(keys)) if model is None else model.arrivals
-        self._noise_scale = self._noise(self._account.even_cost).scale
+        # Until something is measured: what noise at the even cost is like.
+        variance = self._perturbation.variance(self._even_cost)
+        expected = Measurement(Tick(0), keys, None, variance, self._even_cost, self._noise)
+        self._noise_scale = float(_noise_of(expected).scale)
         self._filter: AdaptiveState | None = None
         self._steps = 0
-
-    def _noise(self, cost: Cost) -> Noise:
-        noise = self._perturbation.noise(cost)
-        return LaplaceNoise(float(noise.scale)) if isinstance(noise, DiscreteLaplace) else GaussianNoise(noise.variance)
 
     def _advance(self) -> AdaptiveState | None:
         """The belief at the coming tick: the start, or one step on. None while nothing at all is known."""
@@ -100,26 +94,28 @@ class Navigation(Releaser):
                 return None
             first, doubt = self._model.initial, self._model.initial_errors
             return adaptive.begin(
-                first, first + doubt**2, self._model.errors**2, self._scale_error**2, self._habits
+                first, first + doubt**2, self._model.errors**2, self.scale_error**2, self._habits
             )  # fmt: skip
         opening = None if self._model is None else self._model.opening
         extra = opening[self._steps] if opening is not None and self._steps < len(opening) else None
         self._steps += 1
         return adaptive.predict(self._filter, self._links, self._arrivals, self._noise_scale, self._habits, extra)
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        noise = self._noise(cost)
-        self._noise_scale = noise.scale
-        measured = measurements.astype(np.float64)
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
+        if measurement is None or measurement.values is None:
+            return self._predicted()
+        noise = _noise_of(measurement)
+        self._noise_scale = float(np.mean(noise.scale))
+        measured = measurement.values.astype(np.float64)
         before = self._advance()
         if before is None:
             # Nothing was known: a flat belief, as wide as the largest measurement, around what was just seen.
-            width = np.full(len(measured), (abs(measured).max() + 100.0 * noise.scale) ** 2)
+            width = np.full(len(measured), (abs(measured).max() + 100.0 * self._noise_scale) ** 2)
             before = adaptive.begin(np.zeros(len(measured)), width, np.zeros(len(measured)), 0.0, self._habits)
         self._filter, belief = adaptive.correct(before, measured, noise, self._habits)
         return told(belief)
 
-    def _predict(self) -> Estimate:
+    def _predicted(self) -> Estimate:
         self._filter = self._advance()
         if self._filter is None:
             return nothing_known(self.keys)
@@ -150,3 +146,7 @@ class Navigation(Releaser):
         self._filter = AdaptiveState(
             calm=calm, others=others, scale=facts["scale"], scale_variance=facts["scale_variance"], **plain
         )  # fmt: skip
+
+
+def _noise_of(measurement: Measurement) -> Noise:
+    return GaussianNoise(measurement.variance) if measurement.is_gaussian else LaplaceNoise(measurement.scale)

@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.errors import InvalidParameter
-from hubbub.exact import Exact, positive, whole
+from hubbub.mechanism import Estimate, Measurement, Option, Traits
+from hubbub.mechanism.kinds import ExactNumber, Whole, Word
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
-from hubbub.release.lpa import CONFIDENCE
-from hubbub.release.releaser import Estimate, Releaser
-from hubbub.released import Cost, Keys, Release
+from hubbub.release.lpa import as_measured, held
+from hubbub.release.releaser import Releaser
+from hubbub.released import Cost, Domain, Tick
 
 PERTURBER = Fraction(4, 5)
 """The share of the budget that the noisy counts get; the rest tests who belongs together (Chen et al. 2017: 0.8)."""
-LONGEST = 20
-"""A group longer than this forgets its oldest counts: state stays bounded, and more would gain little."""
-SMOOTHERS = ("median", "average")
+
+APART = "apart"
+"""In a measurement: for which keys the test says that a new group begins."""
 
 
 class Pegasus(Releaser):
@@ -47,6 +47,7 @@ class Pegasus(Releaser):
         Proof: docs/proofs/pegasus.md (proved).
 
     >>> from hubbub.privacy import Event
+    >>> from hubbub.released import Keys
     >>> stream = Pegasus(Keys(["wifi"]), Guarantee.pure(Event(), 1))
     >>> print(stream.guarantee)
     Each event's presence changes any output's probability by at most a factor e^1 = 2.72, ...
@@ -57,56 +58,52 @@ class Pegasus(Releaser):
 
     name: ClassVar[str] = "pegasus"
 
-    def __init__(
-        self,
-        keys: Keys,
-        guarantee: Guarantee,
-        *,
-        threshold: Exact = 2,
-        smoother: str = "median",
-        longest: int = LONGEST,
-        source: ByteSource | None = None,
-    ) -> None:
-        """`threshold`: how many scales of the test's noise a count may lie off and still belong to the group."""
-        super().__init__(keys, guarantee, source=source)
-        if smoother not in SMOOTHERS:
-            raise InvalidParameter(f"`smoother` must be one of {', '.join(SMOOTHERS)}; got {smoother!r}.")
-        self.smoother = smoother
-        even = self._account.even_cost
+    traits: ClassVar[Traits] = Traits(plain=False)
+
+    threshold: Option[Fraction] = Option(
+        ExactNumber(),
+        Fraction(2),
+        "How many scales of the test's noise a count may lie off and still belong to the group.",
+    )
+    smoother: Option[str] = Option(Word("median", "average"), "median", "What is released of a group.")
+    longest: Option[int] = Option(
+        Whole(most=10_000),  # as many counts of every key are kept
+        20,
+        "A group longer than this forgets its oldest counts: state stays bounded, and more would gain little.",
+    )
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
+        even = self._even_cost
         self._count_cost, self._test_cost = _part(even, PERTURBER), _part(even, 1 - PERTURBER)
         test = self._perturbation.noise(self._test_cost)
         # The scale of Laplace noise is its standard deviation over the root of two; Gaussian noise is judged alike.
-        self._limit = float(positive(threshold, "threshold")) * math.sqrt(test.variance / 2)
-        noise = self._perturbation.noise(self._count_cost)
-        self._error = math.sqrt(noise.variance)
-        self._reach = float(noise.quantile((1 + CONFIDENCE) / 2))
+        self._limit = float(self.threshold) * math.sqrt(test.variance / 2)
         # One row a remembered tick, in a ring; NaN where a key's group does not reach. Noisy counts only.
-        self._group = np.full((whole(longest, "longest"), len(keys)), np.nan)
+        self._group = np.full((self.longest, len(keys)), np.nan)
         self._at = 0
         self._last = np.zeros(len(keys))
 
-    def release(self, counts: Counts) -> Release:
-        """As every releaser; the test is drawn beside the measurement, and both are charged before."""
-        cost = self.check(counts)
-        self._skip_to(counts.tick)
-        self._account.charge(counts.tick.index, cost)
-        self._next = counts.tick.index + 1
+    def _measure(self, counts: Counts, cost: Cost) -> Measurement:
+        """The test, drawn beside the noisy counts; its outcome, key by key, is part of what was measured."""
         # Whole numbers on both sides: then discrete noise of this scale hides a change of one exactly.
         so_far = np.rint(self._smoothed()).astype(np.int64)
         off = np.abs(counts.values.reveal() - so_far) + self._perturbation.noise(self._test_cost).sample(len(self.keys))
-        self._group[:, off >= self._limit] = np.nan
-        measurements = self._perturbation.measure(counts, self._count_cost)
-        variance = self._perturbation.noise(self._count_cost).variance
-        return self._publish(counts.tick, self._correct(measurements, cost), measurements, variance, cost)
+        values = self._perturbation.measure(counts, self._count_cost)
+        variance = self._perturbation.variance(self._count_cost)
+        apart = {APART: off >= self._limit}
+        return Measurement(counts.tick, self.keys, values, variance, cost, self._noise, extra=apart)
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:  # noqa: ARG002 - prices never change
-        raw = measurements.astype(np.float64)
-        self._group[self._at] = raw
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
+        if measurement is None or measurement.values is None:
+            return held(self._last)  # the group stays: the next test decides
+        self._group[:, measurement.extra[APART]] = np.nan
+        self._group[self._at] = measurement.values
         self._at = (self._at + 1) % len(self._group)
         self._last = np.maximum(self._smoothed(), 0.0)
-        low, high = np.maximum(raw - self._reach, 0.0), np.maximum(raw + self._reach, 0.0)
-        error = np.full(len(self.keys), self._error)
-        return Estimate(self._last.copy(), error, np.minimum(low, self._last), np.maximum(high, self._last))
+        raw = as_measured(measurement)
+        low, high = np.minimum(raw.lower, self._last), np.maximum(raw.upper, self._last)
+        return Estimate(self._last.copy(), raw.standard_errors, low, high)
 
     def _smoothed(self) -> NDArray[np.float64]:
         """The median or average of each key's group; 0 for a group that nobody is in yet."""
@@ -118,11 +115,6 @@ class Pegasus(Releaser):
         columns = np.arange(len(self.keys))
         middle = (ordered[np.maximum(many - 1, 0) // 2, columns] + ordered[many // 2 % len(ordered), columns]) / 2
         return np.where(many > 0, middle, 0.0)
-
-    def _predict(self) -> Estimate:
-        # As for `Lpa`, nothing says how far the truth has moved. The group stays: the next test decides.
-        nothing = np.full(len(self.keys), np.inf)
-        return Estimate(self._last.copy(), nothing, np.zeros(len(self.keys)), nothing.copy())
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {"at": self._at}, {"group": self._group.copy(), "last": self._last}

@@ -32,6 +32,7 @@ class Perturbation:
         self._items = guarantee.unit.max_items
         self._source = source
         self._noises: dict[Cost, DiscreteLaplace | DiscreteGaussian] = {}
+        self._priced = Cost.nothing(), 0.0
 
     def noise(self, cost: Cost) -> DiscreteLaplace | DiscreteGaussian:
         """The distribution added at this cost; a stream uses few costs, so their tables are kept."""
@@ -46,6 +47,12 @@ class Perturbation:
                 else DiscreteGaussian(Fraction(self._items) / (2 * cost.rho), source=self._source)
             )
         return self._noises[cost]
+
+    def variance(self, cost: Cost) -> float:
+        """Of the noise added at this cost."""
+        if cost != self._priced[0]:  # the same at every tick, for nearly every stream
+            self._priced = cost, self.noise(cost).variance
+        return self._priced[1]
 
     def measure(self, counts: Counts, cost: Cost) -> NDArray[np.int64]:
         """The noisy counts. This draws: whoever calls it has charged `cost` before."""

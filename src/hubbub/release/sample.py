@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import InvalidParameter
-from hubbub.exact import whole
+from hubbub.mechanism import Estimate, Measurement, Option, Traits
+from hubbub.mechanism.kinds import Whole
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee, Window
-from hubbub.release.lpa import CONFIDENCE
-from hubbub.release.releaser import Estimate, Releaser
-from hubbub.released import Cost, Keys, Tick
+from hubbub.release.lpa import as_measured, held
+from hubbub.release.releaser import Releaser
+from hubbub.released import Cost, Domain, Tick
 
 PRACTICAL_SHARE = 10
 """Without knowing the series, one look in so many ticks: between "every tick" and "once"."""
@@ -38,6 +38,7 @@ class Sample(Releaser):
         Proof: docs/proofs/fast.md (proved).
 
     >>> from hubbub.privacy import User
+    >>> from hubbub.released import Keys
     >>> sample = Sample(Keys(["flu"]), Guarantee.pure(User(horizon=100), 1), samples=4)
     >>> print(sample.guarantee)
     Each person's presence changes any output's probability by at most a factor e^1 = 2.72, over all 100 ticks ...
@@ -47,11 +48,15 @@ class Sample(Releaser):
     """
 
     name: ClassVar[str] = "sample"
+    traits: ClassVar[Traits] = Traits(even_cost=False)
 
-    def __init__(
-        self, keys: Keys, guarantee: Guarantee, *, samples: int | None = None, source: ByteSource | None = None
-    ) -> None:
-        super().__init__(keys, guarantee, source=source)
+    samples: Option[int | None] = Option(
+        Whole(), None, "How many ticks of the horizon or window are measured; left out: a tenth of them."
+    )
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
+        samples = self.samples
         span = guarantee.unit.horizon or (guarantee.unit.max_ticks if isinstance(guarantee.unit, Window) else None)
         if span is None:
             if samples is not None:
@@ -60,12 +65,13 @@ class Sample(Releaser):
                     "Leave it out: every tick is sampled, at the same cost.",
                 )
             span = samples = guarantee.unit.max_ticks
-        self.samples = max(span // PRACTICAL_SHARE, 1) if samples is None else whole(samples, "samples")
-        if self.samples > span:
+        number = max(span // PRACTICAL_SHARE, 1) if samples is None else samples
+        if number > span:
             raise InvalidParameter(
-                f"`samples` must be at most the {span:,} ticks there are; got {self.samples:,}.", f"Use {span}."
+                f"`samples` must be at most the {span:,} ticks there are; got {number:,}.", f"Use {span}."
             )
-        self.gap = math.ceil(span / self.samples)
+        self._decide(Sample.samples, number)
+        self.gap = math.ceil(span / number)
         # Rounding the gap up can leave fewer samples than were asked for: then each may cost more.
         self._price = guarantee.budget / min(math.ceil(span / self.gap), guarantee.unit.max_ticks)
         self._last = np.zeros(len(keys))
@@ -76,19 +82,14 @@ class Sample(Releaser):
             return Cost.nothing()
         return Cost(epsilon=self._price) if self.guarantee.kind == "pure" else Cost(rho=self._price)
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:
+        if measurement is None:
+            return held(self._last)
         # A gap in the data must not pull samples together: the next one is a full gap away.
-        self._due = self._next - 1 + self.gap
-        noise = self._perturbation.noise(cost)
-        reach = float(noise.quantile(Fraction(1 + Fraction(str(CONFIDENCE)), 2)))
-        raw = measurements.astype(np.float64)
-        self._last = np.maximum(raw, 0.0)
-        error = np.full(len(self.keys), math.sqrt(noise.variance))
-        return Estimate(self._last.copy(), error, np.maximum(raw - reach, 0.0), np.maximum(raw + reach, 0.0))
-
-    def _predict(self) -> Estimate:
-        nothing = np.full(len(self.keys), np.inf)
-        return Estimate(self._last.copy(), nothing, np.zeros(len(self.keys)), nothing.copy())
+        self._due = tick.index + self.gap
+        estimate = as_measured(measurement)
+        self._last = estimate.values.copy()
+        return estimate
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {"due": self._due}, {"last": self._last}

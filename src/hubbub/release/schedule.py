@@ -74,10 +74,7 @@ def shared_plan(
 
 
 def _errors(state: BankState, shapes: BankShapes, ticks: int, candidates: Candidates) -> tuple[Array, Array, Array]:
-    """Expected relative error, a row a series and a column a candidate; the candidates' looks and delays."""
-    kept = _representatives(np.exp(state.log_weights))
-    rows = np.arange(len(kept))[:, None]
-
+    """Expected relative error, a row per series and a column per candidate; the candidates' looks and delays."""
     # Each number of looks twice: spread evenly with a pause first, or beginning with the next tick.
     n = len(candidates.looks)
     looks = np.concatenate([candidates.looks, candidates.looks])
@@ -85,57 +82,98 @@ def _errors(state: BankState, shapes: BankShapes, ticks: int, candidates: Candid
     gap = np.maximum(np.where(at_once, (ticks - 1) / looks, ticks / (looks + 1)), 1.0)
     first = np.where(at_once, 1.0, gap)
 
-    def each(values: Array) -> Array:  # one entry a series and model, broadcast over candidates
-        return values[..., None]
+    outlook = _Outlook.of(state, shapes, np.concatenate([candidates.scales, candidates.scales], axis=-1))
+    total = outlook.between(first) * (first - 1)
+    wait = first
+    for number in range(_CYCLES):
+        active = number < looks
+        total = total + np.where(active, outlook.look(wait, gap, active), 0.0)
+        wait = gap
+    rest = np.maximum(looks - _CYCLES, 0)
+    total = total + outlook.settle(gap, rest) * rest
+    covered = (first - 1) + looks * gap
+    return (total / covered).mean(axis=1), looks, np.maximum(np.round(first), 1)
 
-    step, decay = each(shapes.drift[kept] ** 2), each(shapes.decay[kept])
-    stir = each(shapes.deviation[kept] ** 2)
-    level = state.mean[rows, kept, 0]
-    white = each(shapes.white[kept] ** 2 + np.exp(-np.maximum(level, 0.0)))
-    scales = np.concatenate([candidates.scales, candidates.scales], axis=-1)
-    noise = (scales[:, None, :] if scales.ndim == 2 else scales) ** 2 / each(np.exp(2 * level))
-    covariance = state.covariance[rows, kept]
-    a, c, d = (each(covariance[..., i, j]) + 0.0 * noise for i, j in ((0, 0), (0, 1), (1, 1)))
-    season = each(np.trace(covariance[..., 2:, 2:], axis1=-2, axis2=-1) / 2) + 0.0 * noise
 
-    seasons = max(covariance.shape[-1] - 2, 1)  # a look tells one of so many numbers
+@dataclass
+class _Outlook:
+    """How unsure the filter will be of a key: an entry per series, model and candidate."""
 
-    def between(length: Array) -> Array:
+    step: Array
+    decay: Array
+    stir: Array
+    white: Array
+    noise: Array
+    seasons: int
+    """A look tells one of so many numbers."""
+    a: Array
+    """The variance of the level; `c` its covariance with the deviation, `d` the variance of the deviation."""
+    c: Array
+    d: Array
+    season: Array
+
+    @classmethod
+    def of(cls, state: BankState, shapes: BankShapes, scales: Array) -> _Outlook:
+        kept = _representatives(np.exp(state.log_weights))
+        rows = np.arange(len(kept))[:, None]
+
+        def each(values: Array) -> Array:  # one entry per series and model, broadcast over candidates
+            return values[..., None]
+
+        level = state.mean[rows, kept, 0]
+        noise = (scales[:, None, :] if scales.ndim == 2 else scales) ** 2 / each(np.exp(2 * level))
+        covariance = state.covariance[rows, kept]
+        a, c, d = (each(covariance[..., i, j]) + 0.0 * noise for i, j in ((0, 0), (0, 1), (1, 1)))
+        return cls(
+            step=each(shapes.drift[kept] ** 2),
+            decay=each(shapes.decay[kept]),
+            stir=each(shapes.deviation[kept] ** 2),
+            white=each(shapes.white[kept] ** 2 + np.exp(-np.maximum(level, 0.0))),
+            noise=noise,
+            seasons=max(covariance.shape[-1] - 2, 1),
+            a=a,
+            c=c,
+            d=d,
+            season=each(np.trace(covariance[..., 2:, 2:], axis1=-2, axis2=-1) / 2) + 0.0 * noise,
+        )
+
+    def between(self, length: Array) -> Array:
         """The average error over the `length - 1` ticks between two looks."""
-        total = np.zeros_like(noise)
+        total = np.zeros_like(self.noise)
         for share in (np.arange(_POINTS) + 0.5) / _POINTS:
             k = 1 + share * np.maximum(length - 2, 0)
-            faded = decay**k
-            variance = a + step * k + 2 * faded * c + faded**2 * (d - stir) + stir + white + season
+            faded = self.decay**k
+            variance = (
+                self.a + self.step * k + 2 * faded * self.c + faded**2 * (self.d - self.stir) + self.stir
+                + self.white + self.season
+            )  # fmt: skip
             total += erf(np.sqrt(np.maximum(variance, 0.0) / 2))
         return total / _POINTS
 
-    total = between(first) * (first - 1)
-    wait, cycle = first, np.zeros_like(noise)
-    for number in range(_CYCLES):
-        active = number < looks
-        faded = decay**wait
-        a2, c2, d2 = a + step * wait, c * faded, faded**2 * (d - stir) + stir
-        before = a2 + 2 * c2 + d2 + white + season
-        seen = before + noise
-        on_level, on_deviation = a2 + c2, c2 + d2
-        a = np.where(active, a2 - on_level**2 / seen, a)
-        c = np.where(active, c2 - on_level * on_deviation / seen, c)
-        d = np.where(active, d2 - on_deviation**2 / seen, d)
-        season = np.where(active, season * (1 - season / (seen * seasons)), season)
-        cycle = erf(np.sqrt(before * noise / seen / 2)) + between(gap) * (gap - 1)
-        total = total + np.where(active, cycle, 0.0)
-        wait = gap
-    # The rest: the variances go on towards their steady state, level and deviation each for itself.
-    rest = np.maximum(looks - _CYCLES, 0)
-    a = _settling(a, step * gap, 1.0, noise + white + d, rest)
-    d = _settling(d, stir * (1 - decay ** (2 * gap)), decay ** (2 * gap), noise + white + a, rest)
-    c = np.where(rest > 0, 0.0, c)
-    before = a + step * gap + decay ** (2 * gap) * (d - stir) + stir + white + season
-    cycle = erf(np.sqrt(before * noise / (before + noise) / 2)) + between(gap) * (gap - 1)
-    total = total + cycle * rest
-    covered = (first - 1) + looks * gap
-    return (total / covered).mean(axis=1), looks, np.maximum(np.round(first), 1)
+    def look(self, wait: Array, gap: Array, active: NDArray[np.bool_]) -> Array:
+        """Looks once after `wait` ticks, where `active`. The error of that tick and of those until the next look."""
+        faded = self.decay**wait
+        a, c, d = self.a + self.step * wait, self.c * faded, faded**2 * (self.d - self.stir) + self.stir
+        before = a + 2 * c + d + self.white + self.season
+        seen = before + self.noise
+        on_level, on_deviation = a + c, c + d
+        self.a = np.where(active, a - on_level**2 / seen, self.a)
+        self.c = np.where(active, c - on_level * on_deviation / seen, self.c)
+        self.d = np.where(active, d - on_deviation**2 / seen, self.d)
+        self.season = np.where(active, self.season * (1 - self.season / (seen * self.seasons)), self.season)
+        return erf(np.sqrt(before * self.noise / seen / 2)) + self.between(gap) * (gap - 1)
+
+    def settle(self, gap: Array, rest: Array) -> Array:
+        """The average error of a look and the ticks after it, over the `rest` of the looks.
+
+        The variances go on towards their steady state, level and deviation each for itself.
+        """
+        noise, kept = self.noise + self.white, self.decay ** (2 * gap)
+        self.a = _settling(self.a, self.step * gap, 1.0, noise + self.d, rest)
+        self.d = _settling(self.d, self.stir * (1 - kept), kept, noise + self.a, rest)
+        self.c = np.where(rest > 0, 0.0, self.c)
+        before = self.a + self.step * gap + kept * (self.d - self.stir) + self.stir + self.white + self.season
+        return erf(np.sqrt(before * self.noise / (before + self.noise) / 2)) + self.between(gap) * (gap - 1)
 
 
 def _settling(now: Array, added: Array, kept: Array | float, noise: Array, looks: Array) -> Array:

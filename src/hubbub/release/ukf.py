@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from hubbub.errors import InvalidParameter
 from hubbub.filters import ScalarState, scalar
 from hubbub.filters.belief import Belief
+from hubbub.mechanism import Estimate, Measurement, Option
+from hubbub.mechanism.kinds import PerKey
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
-from hubbub.release.releaser import Estimate, Releaser
-from hubbub.released import Cost, Keys
+from hubbub.release.releaser import Releaser
+from hubbub.released import Domain, Tick
 
 Array = NDArray[np.float64]
 
@@ -21,7 +23,7 @@ Array = NDArray[np.float64]
 class Ukf(Releaser):
     """U-KF: each page's counts plus noise, filtered as a random walk (Fan et al. 2014, Alg. 1-3).
 
-    `process_variance` is Q, a number or one a page; the paper tunes it on training data over powers of ten
+    `process_variance` is Q, a number or one per page; the paper tunes it on training data over powers of ten
     (`hubbub.lab.tuning`). The paper says of R only that it is proportional to (l/epsilon)^2; here it is the variance
     of the noise that was added.
 
@@ -34,37 +36,32 @@ class Ukf(Releaser):
         Proof: docs/proofs/filters.md (proved).
 
     >>> from hubbub.privacy import Session
+    >>> from hubbub.released import Keys
     >>> print(Ukf(Keys(["front"]), Guarantee.pure(Session(max_ticks=20), 1)).guarantee)
     Each browsing session's presence changes any output's probability by at most a factor e^1 = 2.72, ...
     """
 
     name: ClassVar[str] = "ukf"
 
-    def __init__(
-        self,
-        keys: Keys,
-        guarantee: Guarantee,
-        *,
-        process_variance: float | Array = 100.0,
-        source: ByteSource | None = None,
-    ) -> None:
-        super().__init__(keys, guarantee, source=source)
-        self._process = checked_variances(process_variance, keys)
+    process_variance: Option[float | Array] = Option(
+        PerKey(), 100.0, "Q: by how much a count moves from tick to tick, as a variance."
+    )
+
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
+        self._process = checked_variances(self.process_variance, keys)
         self._filter: ScalarState | None = None
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        variance = self._perturbation.noise(cost).variance
-        measured = measurements.astype(np.float64)
-        if self._filter is None:  # Alg. 3: the first noisy value is released as it is
-            self._filter = ScalarState(measured, np.full(len(self.keys), variance))
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
+        before = None if self._filter is None else scalar.predict(self._filter, self._process)
+        if measurement is None or measurement.values is None:
+            self._filter = before
+            return nothing_known(self.keys) if before is None else _told(before)
+        measured = measurement.values.astype(np.float64)
+        if before is None:  # Alg. 3: the first noisy value is released as it is
+            self._filter = ScalarState(measured, np.full(len(self.keys), measurement.variance))
         else:
-            self._filter = scalar.correct(scalar.predict(self._filter, self._process), measured, variance)
-        return _told(self._filter)
-
-    def _predict(self) -> Estimate:
-        if self._filter is None:
-            return nothing_known(self.keys)
-        self._filter = scalar.predict(self._filter, self._process)
+            self._filter = scalar.correct(before, measured, measurement.variance)
         return _told(self._filter)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -85,13 +82,13 @@ def told(belief: Belief) -> Estimate:
     return Estimate(belief.values, belief.errors, belief.lower, belief.upper)
 
 
-def nothing_known(keys: Keys) -> Estimate:
+def nothing_known(keys: Domain) -> Estimate:
     """What can be said of a tick before anything was measured: nothing."""
     unknown = np.full(len(keys), np.inf)
     return Estimate(np.zeros(len(keys)), unknown, np.zeros(len(keys)), unknown.copy())
 
 
-def checked_variances(given: float | Array, keys: Keys) -> Array:
+def checked_variances(given: float | Array, keys: Domain) -> Array:
     """One process variance a key, or a clear refusal."""
     variances = np.asarray(given, dtype=np.float64)
     if variances.shape not in ((), (len(keys),)) or not np.isfinite(variances).all() or (variances < 0).any():

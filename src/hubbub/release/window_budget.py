@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
+from hubbub.mechanism import Estimate, Measurement, Traits
 from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace, IntegerNoise
 from hubbub.privacy import Guarantee, Window
-from hubbub.release.lpa import CONFIDENCE
-from hubbub.release.releaser import Estimate, Releaser
-from hubbub.released import Cost, Keys, Release, Tick
+from hubbub.release.lpa import as_measured, held
+from hubbub.release.releaser import Releaser
+from hubbub.released import Cost, Domain, Tick
 
 
 class WindowBudget(Releaser):
@@ -33,17 +34,16 @@ class WindowBudget(Releaser):
     """
 
     name: ClassVar[str] = "window"
+    traits: ClassVar[Traits] = Traits(even_cost=False, plain=False)
 
-    def __init__(self, keys: Keys, guarantee: Guarantee, *, source: ByteSource | None = None) -> None:
-        super().__init__(keys, guarantee, source=source)
+    def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        super().__init__(keys, guarantee, source=source, **options)
         unit = guarantee.unit
         self.window = unit.max_ticks
         self._saves = isinstance(unit, Window)
         self._question = guarantee.budget / (2 * self.window)
         self._dissimilarity = self._noise_of_the_question(source)
         self._published = np.zeros(len(keys), dtype=np.int64)
-        self._error = np.inf
-        self._reach = np.inf
 
     def cost(self, tick: Tick) -> Cost:
         """The question, and a publication if there is money for one."""
@@ -62,37 +62,30 @@ class WindowBudget(Releaser):
         price = self._price(tick)
         return price if self._saves else min(price, self._question)
 
-    def release(self, counts: Counts) -> Release:
-        """Ask; publish if it is worth it. The maximum is checked before anything is drawn."""
-        cost = self.check(counts)
-        self._skip_to(counts.tick)
-        spent = cost  # if anything goes wrong once drawing has begun, the whole maximum counts as spent
-        try:
-            price = self._most(counts.tick.index)
-            off = int(np.abs(counts.values.reveal() - self._published).sum()) + self._dissimilarity.sample_one()
-            worth = price > 0 and off > len(self.keys) * self._scale(price)
-            measured = self._perturbation.measure(counts, self._as_cost(price)) if worth else None
-            spent = self._as_cost(self._question + (price if worth else 0))
-        finally:
-            self._account.charge(counts.tick.index, spent)
-            self._next = counts.tick.index + 1
-        if measured is None:
-            return self._publish(counts.tick, self._repeat(), None, None, spent)
-        self._paid(counts.tick.index, price)
-        variance = self._perturbation.noise(self._as_cost(price)).variance
-        return self._publish(counts.tick, self._correct(measured, self._as_cost(price)), measured, variance, spent)
+    def _measure(self, counts: Counts, cost: Cost) -> Measurement:  # noqa: ARG002 - the most; a quiet tick takes less
+        """Ask; measure if it is worth it."""
+        price = self._most(counts.tick.index)
+        off = int(np.abs(counts.values.reveal() - self._published).sum()) + self._dissimilarity.sample_one()
+        if price <= 0 or off <= len(self.keys) * self._scale(price):
+            return Measurement(counts.tick, self.keys, None, math.inf, self._as_cost(self._question), self._noise)
+        paid = self._as_cost(price)
+        values, variance = self._perturbation.measure(counts, paid), self._perturbation.variance(paid)
+        taken = self._as_cost(self._question + price)
+        return Measurement(counts.tick, self.keys, values, variance, taken, self._noise)
 
     def _scale(self, price: Fraction) -> float:
         """The error that a publication would have: its noise's scale, or standard deviation if Gaussian."""
         items = self.guarantee.unit.max_items
         return float(items / price) if self.guarantee.kind == "pure" else math.sqrt(items / (2 * float(price)))
 
-    def predict(self, tick: Tick, lost: Cost | None = None) -> Release:
-        """As every releaser; what a crash lost counts as a publication that nobody saw."""
-        release = super().predict(tick, lost)
-        if lost is not None and (amount := self._account.amount(lost)) > self._question:
-            self._paid(tick.index, amount - self._question)
-        return release
+    def _lose(self, tick: Tick, cost: Cost) -> None:
+        """What a crash lost counts as a publication that nobody saw."""
+        self._pay(tick, cost)
+
+    def _pay(self, tick: Tick, cost: Cost) -> None:
+        price = self._account.amount(cost) - self._question
+        if price > 0:
+            self._paid(tick.index, price)
 
     @abstractmethod
     def _price(self, tick: int) -> Fraction:
@@ -102,28 +95,16 @@ class WindowBudget(Releaser):
     def _paid(self, tick: int, price: Fraction) -> None:
         """Remember a publication."""
 
-    def _correct(self, measurements: NDArray[np.int64], cost: Cost) -> Estimate:
-        noise = self._perturbation.noise(cost)
-        self._published = measurements
-        self._error = math.sqrt(noise.variance)
-        self._reach = float(noise.quantile(Fraction(1 + Fraction(str(CONFIDENCE)), 2)))
-        raw = measurements.astype(np.float64)
-        error = np.full(len(self.keys), self._error)
-        low, high = np.maximum(raw - self._reach, 0.0), np.maximum(raw + self._reach, 0.0)
-        return Estimate(np.maximum(raw, 0.0), error, low, high)
-
-    def _repeat(self) -> Estimate:
-        """The last publication. It was found "not far off" on average over keys; no single key is promised anything."""
-        nothing = np.full(len(self.keys), np.inf)
-        values = np.maximum(self._published.astype(np.float64), 0.0)
-        return Estimate(values, nothing, np.zeros(len(self.keys)), nothing.copy())
-
-    def _predict(self) -> Estimate:
-        return self._repeat()
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:
+        if measurement is None or measurement.values is None:
+            # The last one again. It was "not far off" on average over keys; no single key is promised anything.
+            return held(np.maximum(self._published.astype(np.float64), 0.0))
+        self._pay(tick, measurement.cost)
+        self._published = measurement.values
+        return as_measured(measurement)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {"error": str(self._error), "reach": str(self._reach)}, {"published": self._published}
+        return {}, {"published": self._published}
 
-    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self._error, self._reach = float(facts["error"]), float(facts["reach"])
+    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
         self._published = arrays["published"]

@@ -1,10 +1,28 @@
-"""What may be seen by anyone: ticks, keys, releases, and the state of estimators (which saw released values only)."""
+"""What anyone may see: ticks, domains, releases, and the state of estimators (which saw released values only)."""
 
 from hubbub.released.cost import Cost
+from hubbub.released.discovered import Discovered
+from hubbub.released.domain import Domain, domain_from
+from hubbub.released.grid import Grid
+from hubbub.released.hierarchy import Hierarchy
 from hubbub.released.keys import Keys
 from hubbub.released.release import Release
 from hubbub.released.rounding import plus_minus
 from hubbub.released.snapshot import Snapshot
 from hubbub.released.tick import Tick
+from hubbub.released.value import Value
 
-__all__ = ["Cost", "Keys", "Release", "Snapshot", "Tick", "plus_minus"]
+__all__ = [
+    "Cost",
+    "Discovered",
+    "Domain",
+    "Grid",
+    "Hierarchy",
+    "Keys",
+    "Release",
+    "Snapshot",
+    "Tick",
+    "Value",
+    "domain_from",
+    "plus_minus",
+]

@@ -1,14 +1,18 @@
-"""The public domain of a stream: what is counted, in which order."""
+"""Named keys: the plainest domain."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import Any, ClassVar
 
-from hubbub.errors import InvalidParameter, UnknownKey
+from hubbub.errors import InvalidParameter
+from hubbub.released.domain import Domain
 
 
-class Keys:
+class Keys(Domain):
     """An ordered set of names, known to the public; position i of every vector of the stream belongs to name i.
 
     >>> keys = Keys(["front", "news"])
@@ -16,51 +20,61 @@ class Keys:
     (1, 2)
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        if isinstance(names, str):
-            raise InvalidParameter(
-                f"`keys` must be a list of names; got the single string {names!r}.", f"Use keys=[{names!r}]."
-            )
-        self.names: tuple[str, ...] = tuple(names)
-        if not self.names:
-            raise InvalidParameter("`keys` is empty: there would be nothing to count.", "Name at least one key.")
-        for name in self.names:
-            if not isinstance(name, str) or not name:
-                raise InvalidParameter(
-                    f"A key must be a non-empty string; got {name!r}.", "Write str(key) where needed."
-                )
-        if len(self._positions) < len(self.names):
-            twice = next(name for i, name in enumerate(self.names) if self._positions[name] != i)
-            raise InvalidParameter(f"The key {twice!r} is listed twice; each key is one series.", "Remove one of them.")
+    kind: ClassVar[str] = "keys"
 
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.names)}
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names, self._positions = listed(names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
 
     def position(self, name: str) -> int:
         try:
             return self._positions[name]
-        except KeyError:
-            raise UnknownKey(
-                f"The key {name!r} is not one of the stream's {len(self):,} keys.",
-                "Keys are fixed when a stream is made, since a new key would itself tell of someone.",
-            ) from None
+        except (KeyError, TypeError):
+            raise self.unknown(name) from None
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "names": list(self._names)}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Keys:
+        return cls(facts["names"])
+
+    @cached_property
+    def digest(self) -> str:
+        # Of the bare list, as states have named it since the first version.
+        return hashlib.sha256(json.dumps(self._names).encode()).hexdigest()
 
     def __len__(self) -> int:
-        return len(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._positions
+        return len(self._names)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Keys) and self.names == other.names
+        return self is other or (isinstance(other, Keys) and self._names == other._names)
 
     def __hash__(self) -> int:
-        return hash(self.names)
+        return hash(self._names)
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.names[:3])
+        shown = ", ".join(self._names[:3])
         return f"Keys({shown}{', …' if len(self) > 3 else ''}: {len(self):,})"
+
+
+def listed(names: Iterable[str]) -> tuple[tuple[str, ...], dict[str, int]]:
+    """The names and where each stands; refused if one is empty, twice there, or no name."""
+    if isinstance(names, str):
+        raise InvalidParameter(
+            f"`keys` must be a list of names; got the single string {names!r}.", f"Use keys=[{names!r}]."
+        )
+    listing = tuple(names)
+    if not listing:
+        raise InvalidParameter("`keys` is empty: there would be nothing to count.", "Name at least one key.")
+    for name in listing:
+        if not isinstance(name, str) or not name:
+            raise InvalidParameter(f"A key must be a non-empty string; got {name!r}.", "Write str(key) where needed.")
+    positions = {name: i for i, name in enumerate(listing)}
+    if len(positions) < len(listing):
+        twice = next(name for i, name in enumerate(listing) if positions[name] != i)
+        raise InvalidParameter(f"The key {twice!r} is listed twice; each key is one series.", "Remove one of them.")
+    return listing, positions

@@ -3,95 +3,208 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import InvalidParameter
 from hubbub.released.cost import Cost
+from hubbub.released.domain import Domain, domain_from
 from hubbub.released.keys import Keys
-from hubbub.released.rounding import plus_minus
+from hubbub.released.shown import ROWS, Shown, more
 from hubbub.released.tick import Tick
+from hubbub.released.value import PREDICTED, Value, finite
 
-_ROWS_SHOWN = 20
+if TYPE_CHECKING:
+    import polars as pl
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Release:
     """What the public sees of a tick: for each key an estimate, how wrong it may be, and the measurement behind it.
 
     `values` are estimates with `standard_errors` and a 95 % interval `lower` to `upper`; `measurements` are the noisy
-    counts they rest on, with their `noise_variance`, or None where the tick was only predicted (then it cost nothing,
-    or its budget was lost in a crash). People want the estimate, detectors often the measurement.
+    counts they rest on, with their `noise_variance` (one number, or one per key), or None where the tick was only
+    predicted (then it cost nothing, or its budget was lost in a crash). People want the estimate, detectors often the
+    measurement. Where the noise of different keys is `correlated`, a sum over keys has another variance than the sum
+    of theirs: ask `variance_of_sum`.
 
     >>> r = Release(Tick(0), Keys(["front"]), np.array([812.0]), np.array([28.3]), np.array([752.0]), np.array([872.0]))
     >>> print(r)
     tick 0 (predicted)
     front  812 ± 28
-    >>> r["front"]
-    812.0
+    >>> r["front"], r["front"] > 800
+    (Value(value=812.0, standard_error=28.3, lower=752.0, upper=872.0, predicted=True), True)
     """
 
     tick: Tick
-    keys: Keys
+    keys: Domain
     values: NDArray[np.float64]
     standard_errors: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     measurements: NDArray[np.int64] | None = None
-    noise_variance: float | None = None
+    noise_variance: float | NDArray[np.float64] | None = None
     cost: Cost = field(default_factory=Cost.nothing)
+    correlated: bool = False
 
     def __post_init__(self) -> None:
-        shape, measurements = (len(self.keys.names),), self.measurements
+        shape, measurements = (len(self.keys),), self.measurements
         for array in (self.values, self.standard_errors, self.lower, self.upper, measurements):
             if array is None:
                 continue
             if array.shape != shape:
                 name = next(name for name in self.__slots__ if getattr(self, name) is array)
-                raise InvalidParameter(f"A release's `{name}` must have one entry a key; got shape {array.shape}.")
+                raise InvalidParameter(f"A release's `{name}` must have one entry per key; got shape {array.shape}.")
             array.setflags(write=False)  # faster than through `flags`, and a release is made for every tick
-        if (measurements is None) != (self.noise_variance is None):
+        variance = self.noise_variance
+        if (measurements is None) != (variance is None):
             raise InvalidParameter("A release has measurements with their noise variance, or neither.")
+        if isinstance(variance, np.ndarray):
+            if variance.shape != shape:
+                raise InvalidParameter(
+                    f"A release's `noise_variance` is one number or one per key; got shape {variance.shape}."
+                )
+            variance.setflags(write=False)
 
     @property
     def is_predicted(self) -> bool:
         """True where no measurement was made: the estimate rests on earlier ticks alone."""
         return self.measurements is None
 
-    def __getitem__(self, key: str) -> float:
-        return float(self.values[self.keys.position(key)])
+    @property
+    def variances(self) -> NDArray[np.float64]:
+        """The variance of each key's noise; nothing is known of a tick that was predicted."""
+        known = np.inf if self.noise_variance is None else self.noise_variance
+        return np.broadcast_to(np.asarray(known, dtype=np.float64), (len(self.keys),))
+
+    def variance_of_sum(self, positions: Sequence[int] | None = None) -> float:
+        """Of the sum of the measurements of some keys (of all, if None): never too small.
+
+        Independent errors: the sum of variances. Correlated ones: the square of the sum of standard errors, which
+        holds however they go together.
+
+        >>> one = np.ones(2)
+        >>> keys, parts = Keys(["a", "b"]), (one, one, one, one, np.ones(2, int), 9.0)
+        >>> alone, together = (Release(Tick(0), keys, *parts, correlated=c) for c in (False, True))
+        >>> alone.variance_of_sum(), together.variance_of_sum(), together.variance_of_sum([0])
+        (18.0, 36.0, 9.0)
+        """
+        variance = self.noise_variance
+        if isinstance(variance, float):
+            keys = len(self.keys) if positions is None else len(positions)
+            return variance * (keys * keys if self.correlated else keys)
+        chosen = self.variances if positions is None else self.variances[list(positions)]
+        return float(np.sqrt(chosen).sum() ** 2 if self.correlated else chosen.sum())
+
+    def __getitem__(self, key: str) -> Value:
+        return self.at(self.keys.position(key))
+
+    def at(self, position: int) -> Value:
+        """The estimate of the key at this position."""
+        numbers = (self.values, self.standard_errors, self.lower, self.upper)
+        return Value(*(float(array[position]) for array in numbers), predicted=self.is_predicted)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row per key, in the columns of docs/formats.md."""
+        from hubbub.released.table import table_of
+
+        return table_of([self])
+
+    def to_pandas(self) -> Any:
+        """The same as a DataFrame of pandas."""
+        from hubbub.released.table import pandas_of
+
+        return pandas_of(self.to_polars())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; what `--json` and the API send. An interval without end is null: JSON has no infinity."""
-        start = None if self.tick.start is None else self.tick.start.isoformat()
+        """Plain JSON types; what `--json` and the API send. An interval without end is null: JSON has no infinity.
+
+        One row per key, so a large grid gives a large document. A domain of another kind than names is told beside.
+        """
+        start, length, one = self.tick.start, self.tick.length, self.noise_variance
         rows = [
             {
                 "key": key,
-                "value": _finite(self.values[i]),
-                "standard_error": _finite(self.standard_errors[i]),
-                "lower": _finite(self.lower[i]),
-                "upper": _finite(self.upper[i]),
+                "value": finite(self.values[i]),
+                "standard_error": finite(self.standard_errors[i]),
+                "lower": finite(self.lower[i]),
+                "upper": finite(self.upper[i]),
                 "measurement": None if self.measurements is None else int(self.measurements[i]),
             }
             for i, key in enumerate(self.keys)
         ]
-        cost = {"epsilon": str(self.cost.epsilon), "rho": str(self.cost.rho)}
-        return {"tick": self.tick.index, "start": start, "predicted": self.is_predicted, "cost": cost, "keys": rows}
+        return {
+            "tick": self.tick.index,
+            "start": None if start is None else start.isoformat(),
+            "length_seconds": None if length is None else length.total_seconds(),
+            "predicted": self.is_predicted,
+            "cost": {"epsilon": str(self.cost.epsilon), "rho": str(self.cost.rho)},
+            "noise_variance": one.tolist() if isinstance(one, np.ndarray) else one,
+            "correlated": self.correlated,
+            **({} if isinstance(self.keys, Keys) else {"domain": self.keys.to_dict()}),
+            "keys": rows,
+        }
+
+    @classmethod
+    def from_dict(cls, facts: dict[str, Any]) -> Release:
+        """The inverse of `to_dict`."""
+        rows = facts["keys"]
+        start, seconds, noise = facts["start"], facts["length_seconds"], facts["noise_variance"]
+        length = None if seconds is None else timedelta(seconds=seconds)
+        measured = None if noise is None else np.array([row["measurement"] for row in rows], dtype=np.int64)
+
+        def column(name: str, instead: float) -> NDArray[np.float64]:
+            return np.array([instead if row[name] is None else row[name] for row in rows], dtype=np.float64)
+
+        return cls(
+            Tick(facts["tick"], None if start is None else datetime.fromisoformat(start), length),
+            _domain(facts),
+            column("value", math.nan),
+            column("standard_error", math.inf),
+            column("lower", -math.inf),
+            column("upper", math.inf),
+            measured,
+            np.array(noise, dtype=np.float64) if isinstance(noise, list) else noise,
+            Cost(*(Fraction(facts["cost"][name]) for name in ("epsilon", "rho"))),
+            facts["correlated"],
+        )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {self.at(i)}" for i, name in enumerate(self.keys.names[:3]))
+        others = f", … ({len(self.keys):,} {self.keys.noun}s)" if len(self.keys) > 3 else ""
+        return f"<Release of tick {self.tick}{' (predicted)' if self.is_predicted else ''}: {shown}{others}>"
+
+    def _repr_html_(self) -> str:
+        values = [(name, self.at(i)) for i, name in enumerate(self.keys.names[:ROWS])]
+        rows = [[name, value, value.interval, value.words] for name, value in values]
+        caption = f"tick {self.tick}{f' ({PREDICTED})' if self.is_predicted else ''}"
+        return Shown(caption, [self.keys.noun, "value", "interval", ""], rows, self._more()).html
 
     def __str__(self) -> str:
-        shown = self.keys.names[:_ROWS_SHOWN]
+        shown = self.keys.names[:ROWS]
         width = max(map(len, shown))
-        rows = [
-            f"{name:<{width}}  {plus_minus(float(v), float(e))}"
-            for name, v, e in zip(shown, self.values, self.standard_errors, strict=False)
-        ]
-        if len(self.keys) > _ROWS_SHOWN:
-            rows.append(f"… and {len(self.keys) - _ROWS_SHOWN:,} more keys")
-        return "\n".join([f"tick {self.tick}{' (predicted)' if self.is_predicted else ''}", *rows])
+        rows = [f"{name:<{width}}  {self.at(i)}" for i, name in enumerate(shown)]
+        head = f"tick {self.tick}{' (predicted)' if self.is_predicted else ''}"
+        return "\n".join([head, *rows, *self._more()])
+
+    def _more(self) -> list[str]:
+        return more(len(self.keys), f"{self.keys.noun}s")
 
 
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
+def _domain(facts: dict[str, Any]) -> Domain:
+    """What the rows of `Release.to_dict` count by."""
+    names = [row["key"] for row in facts["keys"]]
+    if "domain" not in facts:
+        return Keys(names)
+    domain = domain_from(facts["domain"])
+    if len(names) != len(domain) or any(name != known for name, known in zip(names, domain, strict=True)):
+        raise InvalidParameter(
+            f"The rows of a release are not those of its domain, {domain!r}.", "Read the whole file."
+        )
+    return domain

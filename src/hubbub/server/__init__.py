@@ -2,15 +2,31 @@
 
 from hubbub.server.app import create_app
 from hubbub.server.lab_app import create_lab_app
-from hubbub.server.ports import CountsPort, EventPort, Fact, LabPort, Receipt, StatusPort, TruthPort
+from hubbub.server.ports import (
+    CountsAnswer,
+    CountsPort,
+    CountsSent,
+    EventPort,
+    Fact,
+    LabPort,
+    Pulse,
+    PulsePort,
+    Receipt,
+    StatusPort,
+    TruthPort,
+)
 from hubbub.server.serving import Serving
 from hubbub.server.settings import ServerSettings
 
 __all__ = [
+    "CountsAnswer",
     "CountsPort",
+    "CountsSent",
     "EventPort",
     "Fact",
     "LabPort",
+    "Pulse",
+    "PulsePort",
     "Receipt",
     "ServerSettings",
     "Serving",

@@ -7,6 +7,7 @@ from starlette.concurrency import run_in_threadpool
 
 from hubbub.server.desk import Desk
 from hubbub.server.errors import RoleMissing, TokenMissing
+from hubbub.server.senders import Sender
 
 ROLES = ("reader", "curator", "ingest")
 COOKIE = "hubbub_token"
@@ -20,17 +21,34 @@ async def require(request: Request, desk: Desk, role: str) -> None:
     """Raise where the request does not come from someone of that role."""
     if role == "reader" and desk.settings.public:
         return
+    token = bearer(request) or request.cookies.get(COOKIE)
+    await _token_of(desk, token, role)
+
+
+async def require_sender(request: Request, desk: Desk) -> Sender:
+    """Who sends; raise where it is nobody who may."""
     # A cookie travels by itself with requests that other sites cause: good enough for looking, never for sending.
-    token = bearer(request) or (request.cookies.get(COOKIE) if role != "ingest" else None)
+    token = bearer(request)
+    known = desk.senders.known(token) if token else None
+    return known or desk.senders.remember(await _token_of(desk, token, "ingest"))
+
+
+async def may_send(desk: Desk, token: str) -> bool:
+    """Whether the store says that this token may send."""
+    return await role_of(desk, token) in _INCLUDED["ingest"]
+
+
+async def _token_of(desk: Desk, token: str | None, role: str) -> str:
     if not token:
         raise TokenMissing(
             f"This needs a token of the role {role!r}.", "Send it as `Authorization: Bearer TOKEN`; see `hubbub token`."
         )
-    found = await role_of(desk, token)
-    if found is None:
+    granted = await role_of(desk, token)
+    if granted is None:
         raise TokenMissing("This token is unknown or was revoked.", "Ask the curator for a new one.")
-    if found not in _INCLUDED[role]:
+    if granted not in _INCLUDED[role]:
         raise RoleMissing(f"This needs a token of the role {role!r}; this one has another.", "See `hubbub token list`.")
+    return token
 
 
 async def may(request: Request, desk: Desk, role: str) -> bool:
@@ -50,8 +68,8 @@ async def role_of(desk: Desk, token: str) -> str | None:
     """
     if len(token) > LONGEST_TOKEN or not token.isascii():
         return None
-    found = await run_in_threadpool(desk.store.tokens.lookup, token)
-    return None if found is None else found.role
+    known = await run_in_threadpool(desk.store.tokens.lookup, token)
+    return None if known is None else known.role
 
 
 def bearer(request: Request) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 from hubbub.errors import HubbubError
@@ -16,25 +16,35 @@ from hubbub.server import clock as clocks
 from hubbub.server.assets import Assets
 from hubbub.server.body import BodyLimit
 from hubbub.server.desk import Desk
-from hubbub.server.errors import InvalidRequest, MethodNotAllowed, NotFound, RequestRefused, answer, status_of
+from hubbub.server.errors import InvalidRequest, MethodNotAllowed, NotFound, RequestRefused, answer, status_of, words_of
+from hubbub.server.fast_lane import FastLane
 from hubbub.server.feed import Feed
 from hubbub.server.guard import Guard
 from hubbub.server.head import Head
+from hubbub.server.intake import Intake
 from hubbub.server.lab_pages import LabPages
 from hubbub.server.loopback import require_loopback
-from hubbub.server.metrics import Meters
 from hubbub.server.pages import Pages
-from hubbub.server.ports import CountsPort, EventPort, LabPort, StatusPort, TruthPort
+from hubbub.server.ports import CountsPort, EventPort, LabPort, PulsePort, StatusPort, TruthPort
+from hubbub.server.public import OwnersLog
 from hubbub.server.questions import Questions
 from hubbub.server.ranges import Ranges
 from hubbub.server.routes import ingest, live, pages, ranges, read, system
 from hubbub.server.routes import lab as lab_routes
 from hubbub.server.settings import ServerSettings
+from hubbub.server.sparing import Sparing
 from hubbub.server.watch import LedgerWatch
 from hubbub.store import Store
 
 ABOUT = """Live statistics about people, with a privacy guarantee that can be proved. Every number comes with its
 interval. Errors have one shape: `{"error": {"code", "message", "hint"}}`."""
+
+
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False,
+}  # fmt: skip
+"""The framework would tell a collector, if the environment names one, about every request and what went wrong in it:
+how many events came in and when, and the messages of exceptions. That is for nobody."""
 
 
 def create_app(
@@ -45,6 +55,7 @@ def create_app(
     counts: CountsPort | None = None,
     status: StatusPort | None = None,
     truth: TruthPort | None = None,
+    pulse: PulsePort | None = None,
     lab: LabPort | None = None,
     lab_anywhere: bool = False,
     clock: clocks.Clock = clocks.now,
@@ -57,11 +68,41 @@ def create_app(
     chosen = settings or ServerSettings()
     if lab is not None and not lab_anywhere:
         require_loopback(chosen.host)
-    feed = Feed(store, chosen, clock)
+    sparing = Sparing()
+    feed = Feed(store, chosen, clock, sparing)
     desk = Desk(
         store, chosen, feed, LedgerWatch(store, feed, clock), clock, Ranges(store, feed), Questions(store),
-        Meters(), events, counts, status, truth,
+        Intake(chosen), OwnersLog(sparing), events=events, counts=counts, status=status, truth=truth, pulse=pulse,
     )  # fmt: skip
+
+    from hubbub.version import __version__
+
+    # The usual interactive pages load scripts from elsewhere, so they are off; the description itself is served.
+    app = FastAPI(
+        title="Hubbub", version=__version__, description=ABOUT, lifespan=_life_of(desk), docs_url=None,
+        redoc_url=None, telemetry=NO_TELEMETRY,
+    )  # fmt: skip
+    app.state.desk, app.state.sparing = desk, sparing
+    app.state.assets = Assets()
+    app.state.settings = chosen
+    app.state.pages = Pages(desk, app.state.assets.version, has_lab=lab is not None)
+    for router in (read.router, ranges.router, live.router, ingest.router, system.router, pages.router):
+        app.include_router(router)
+    app.state.lab, app.state.lab_anywhere, app.state.let_go = lab, lab_anywhere, desk.feed.end
+    if lab is not None:
+        app.state.lab_pages = LabPages(lab, chosen, app.state.assets.version, alone=False)
+        app.state.let_go = _both(desk.feed.end, lab.close)
+        app.include_router(lab_routes.router)
+    explain_errors(app, desk.owners)
+    app.add_middleware(BodyLimit, settings=chosen, lab=lab is not None)
+    app.add_middleware(Head)
+    app.add_middleware(FastLane, desk=desk)
+    app.add_middleware(Guard, settings=chosen, meters=desk.meters, sparing=sparing)
+    return app
+
+
+def _life_of(desk: Desk) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """What begins with the application and ends with it."""
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
@@ -73,30 +114,9 @@ def create_app(
             await desk.feed.stop()
             await desk.watch.stop()
             await desk.questions.stop()
+            desk.intake.close()
 
-    from hubbub.version import __version__
-
-    # The usual interactive pages load scripts from elsewhere, so they are off; the description itself is served.
-    app = FastAPI(
-        title="Hubbub", version=__version__, description=ABOUT, lifespan=life, docs_url=None, redoc_url=None
-    )  # fmt: skip
-    app.state.desk = desk
-    app.state.assets = Assets()
-    app.state.settings = chosen
-    app.state.pages = Pages(desk, app.state.assets.version, has_lab=lab is not None)
-    app.state.reading = asyncio.Semaphore(chosen.max_uploads)
-    for router in (read.router, ranges.router, live.router, ingest.router, system.router, pages.router):
-        app.include_router(router)
-    app.state.lab, app.state.lab_anywhere, app.state.let_go = lab, lab_anywhere, desk.feed.end
-    if lab is not None:
-        app.state.lab_pages = LabPages(lab, chosen, app.state.assets.version, alone=False)
-        app.state.let_go = _both(desk.feed.end, lab.close)
-        app.include_router(lab_routes.router)
-    explain_errors(app)
-    app.add_middleware(BodyLimit, settings=chosen, lab=lab is not None)
-    app.add_middleware(Head)
-    app.add_middleware(Guard, settings=chosen, meters=desk.meters)
-    return app
+    return life
 
 
 def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
@@ -107,11 +127,13 @@ def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[],
     return let_go
 
 
-def explain_errors(app: FastAPI) -> None:
-    """Every refusal in the one shape; a person's browser gets it as a page."""
+def explain_errors(app: FastAPI, owners: OwnersLog) -> None:
+    """Every refusal in the one shape; a person's browser gets it as a page. The owner's log gets the reasons."""
 
     @app.exception_handler(HubbubError)
     async def refused(request: Request, error: HubbubError) -> Response:
+        if not isinstance(error, RequestRefused):
+            owners.note(error)
         return _answer(request, error)
 
     @app.exception_handler(RequestValidationError)
@@ -133,7 +155,9 @@ def _from_http(error: HTTPException) -> RequestRefused:
 
 def _answer(request: Request, error: HubbubError, headers: dict[str, Any] | None = None) -> Response:
     wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/")
+    of_the_lab = request.url.path.startswith("/lab") and request.app.state.lab is not None
     if wants_page:
-        response: Response = request.app.state.pages.error(error, status_of(error))
+        message, hint = words_of(error, of_the_lab=of_the_lab)
+        response: Response = request.app.state.pages.error(HubbubError(message, hint), status_of(error))
         return response
-    return answer(error, headers)
+    return answer(error, headers, of_the_lab=of_the_lab)

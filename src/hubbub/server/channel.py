@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from hubbub.detect import Change
-from hubbub.released import Keys, Release
+from hubbub.detectors import Change
+from hubbub.released import Domain, Release
 from hubbub.server.picture import Picture, Pictures
 from hubbub.server.settings import ServerSettings
 
@@ -28,12 +28,14 @@ class Channel:
     not read costs no memory here. Lives on the event loop; nothing in it waits.
     """
 
-    def __init__(self, keys: Keys, settings: ServerSettings) -> None:
-        self.history: deque[Release] = deque(maxlen=max(2, min(settings.history, MOST_CELLS // len(keys))))
+    def __init__(self, keys: Domain, settings: ServerSettings) -> None:
+        self.keys = keys
+        self.history: deque[Release] = self._empty(settings.history)
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
         self.picture: Picture | None = None
         self.arrived: datetime | None = None
         self.changed = asyncio.Event()
+        self._settings = settings
         self._pictures = Pictures(settings.rows)
         self._events: deque[tuple[int, bytes]] = deque(maxlen=EVENTS_KEPT)
 
@@ -42,12 +44,20 @@ class Channel:
         """The latest tick seen; -1 before the first."""
         return self.history[-1].tick.index if self.history else -1
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether there were ticks, and none of them was ever measured: there is nothing to predict from yet."""
+        if self.picture is None or self.picture.has_numbers or self.history[0].tick.index > 0:
+            return False
+        return all(release.is_predicted for release in self.history)
+
     def fill(self, releases: Sequence[Release], arrived: datetime | None) -> None:
         """Take over what was released before the server started.
 
         The last ones are encoded too: after a restart all viewers come back at once, and go on from memory.
         """
         for earlier in releases[:-EVENTS_KEPT]:
+            self._turn_to(earlier.keys)
             self.changes.extend(self._pictures.skim([earlier]))
             self.history.append(earlier)
         self.publish(releases[-EVENTS_KEPT:], arrived)
@@ -55,6 +65,7 @@ class Channel:
     def publish(self, releases: Sequence[Release], arrived: datetime | None) -> None:
         """Take new releases, in order, and wake all viewers."""
         for release in releases:
+            self._turn_to(release.keys)
             self.history.append(release)
             self.picture = self._pictures.draw(release)
             self.changes.extend(self.picture.changes)
@@ -65,6 +76,16 @@ class Channel:
             self.changed, woken = asyncio.Event(), self.changed
             woken.set()
 
+    def _turn_to(self, keys: Domain) -> None:
+        """Where a released decision changed what is counted, the recent past begins anew: curves have one key each."""
+        if keys is not self.keys and keys != self.keys:
+            self.keys = keys
+            self.history = self._empty(self._settings.history)
+            self.changes.clear()
+
+    def _empty(self, most: int) -> deque[Release]:
+        return deque(maxlen=max(2, min(most, MOST_CELLS // len(self.keys))))
+
     def close(self) -> None:
         self.changed.set()
 
@@ -73,8 +94,8 @@ class Channel:
 
         Without a tick the latest event alone: a new viewer wants to see something at once.
         """
-        found = list(self._events)[-1:] if tick is None else [event for event in self._events if event[0] > tick]
-        return (found[-1][0], b"".join(event for _, event in found)) if found else None
+        missed = list(self._events)[-1:] if tick is None else [event for event in self._events if event[0] > tick]
+        return (missed[-1][0], b"".join(event for _, event in missed)) if missed else None
 
     def reaches(self, tick: int) -> bool:
         """Whether nothing after `tick` has fallen out of memory."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hubbub.server.series import Series
+from hubbub.server.curves import Curve
 
 WIDTH, HEIGHT = 600.0, 100.0
 
@@ -18,10 +18,10 @@ class Drawing:
     predicted: str
 
 
-def draw(series: Series, first: int, last: int, top: float) -> Drawing:
+def draw(curve: Curve, first: int, last: int, top: float) -> Drawing:
     """`first` and `last` are the ticks at the box's edges, `top` the value at its upper edge.
 
-    >>> draw(Series.of([(0, 0.0, 0.0, 5.0, 0), (1, 10.0, 5.0, 10.0, 0)]), 0, 1, 10.0).line
+    >>> draw(Curve.of([(0, 0.0, 0.0, 5.0, 0), (1, 10.0, 5.0, 10.0, 0)]), 0, 1, 10.0).line
     'M0 100L600 0'
     """
     across, down = WIDTH / max(1, last - first), HEIGHT / (top or 1.0)
@@ -34,7 +34,7 @@ def draw(series: Series, first: int, last: int, top: float) -> Drawing:
     predicted: list[str] = []
     run: list[tuple[str, str, str]] = []
     before: str | None = None
-    for tick, value, lower, upper, was_predicted in series.points:
+    for tick, value, lower, upper, was_predicted in curve.points:
         if value is None:
             before = None
             band.append(_closed(run))
@@ -54,13 +54,13 @@ def draw(series: Series, first: int, last: int, top: float) -> Drawing:
     return Drawing("".join(band), _joined(measured), _joined(predicted))
 
 
-def nice_top(series: list[Series]) -> float:
-    """A round number just above everything in these series: one digit and zeros.
+def nice_top(curves: list[Curve]) -> float:
+    """A round number just above everything in these curves: one digit and zeros.
 
-    >>> nice_top([Series.of([(0, 12.0, 3.0, 31.0, 0)])])
+    >>> nice_top([Curve.of([(0, 12.0, 3.0, 31.0, 0)])])
     40.0
     """
-    largest = max((s.top for s in series), default=0.0)
+    largest = max((c.top for c in curves), default=0.0)
     if largest <= 0:
         return 1.0
     power = 10.0 ** len(str(int(largest)))

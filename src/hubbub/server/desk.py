@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from hubbub.server.clock import Clock
+from hubbub.server.door import room
 from hubbub.server.feed import Feed
+from hubbub.server.intake import Intake
 from hubbub.server.metrics import Meters
-from hubbub.server.ports import CountsPort, EventPort, StatusPort, TruthPort
+from hubbub.server.ports import CountsPort, EventPort, PulsePort, StatusPort, TruthPort
+from hubbub.server.public import OwnersLog
 from hubbub.server.questions import Questions
 from hubbub.server.ranges import Ranges
+from hubbub.server.senders import Senders
 from hubbub.server.settings import ServerSettings
 from hubbub.server.watch import LedgerWatch
 from hubbub.store import Store
@@ -30,13 +35,22 @@ class Desk:
     clock: Clock
     ranges: Ranges
     questions: Questions
+    intake: Intake
+    owners: OwnersLog
+    senders: Senders = field(default_factory=Senders)
     meters: Meters = field(default_factory=Meters)
     events: EventPort | None = None
     counts: CountsPort | None = None
     status: StatusPort | None = None
     truth: TruthPort | None = None
+    pulse: PulsePort | None = None
     adding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Long sums wait for each other, so that they leave time for everyone else."""
+
+    @cached_property
+    def most_viewers(self) -> int:
+        """A live connection is never asked to make room, so a quarter of all is kept for those who come and go."""
+        return min(self.settings.max_viewers, max(1, room(self.settings) * 3 // 4))
 
 
 def desk_of(request: Request) -> Desk:

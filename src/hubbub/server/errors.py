@@ -7,14 +7,20 @@
     ├── NotFound             404
     ├── MethodNotAllowed     405
     ├── NotAcceptable        406   no such format
+    ├── TooSlow              408   a head or a body that took too long
     ├── BodyTooLarge         413
     ├── UnsupportedMedia     415
     ├── InvalidRequest       422   a parameter that cannot be right
+    │   ├── KeyReused                an idempotency key that belongs to another body
+    │   └── TickNotOver              a tick that lies in the future
+    ├── HeadTooLong          431
     ├── TooManyViewers       503
+    ├── TooManyConnections   503
     └── NotOffered           501   this server only reads
 
 Every answer of this kind has the one shape `{"error": {"code", "message", "hint"}}`. None echoes what was sent: a body
-may hold what must not be seen, and an answer may end up in a log.
+may hold what must not be seen, and an answer may end up in a log. All other errors of the house are answered in fixed
+words (`server/public.py`): what they say is for whoever runs the server.
 """
 
 from __future__ import annotations
@@ -28,12 +34,15 @@ from hubbub.errors import (
     HubbubError,
     Overloaded,
     PrivacyRefusal,
+    SourceUnavailable,
+    StoreError,
     StoreUnavailable,
     TickOutOfOrder,
     TickTaken,
     UnknownStream,
     WrongUse,
 )
+from hubbub.server.public import fixed_words
 
 
 class RequestRefused(HubbubError):
@@ -63,6 +72,10 @@ class NotAcceptable(RequestRefused):
     status = 406
 
 
+class TooSlow(RequestRefused):
+    status = 408
+
+
 class BodyTooLarge(RequestRefused):
     status = 413
 
@@ -75,11 +88,25 @@ class InvalidRequest(RequestRefused):
     status = 422
 
 
+class KeyReused(InvalidRequest): ...
+
+
+class TickNotOver(InvalidRequest): ...
+
+
+class HeadTooLong(RequestRefused):
+    status = 431
+
+
 class NotOffered(RequestRefused):
     status = 501
 
 
 class TooManyViewers(RequestRefused):
+    status = 503
+
+
+class TooManyConnections(RequestRefused):
     status = 503
 
 
@@ -91,6 +118,7 @@ _STATUS: tuple[tuple[type[HubbubError], int], ...] = (
     (WrongUse, 422),
     (Overloaded, 429),
     (StoreUnavailable, 503),
+    (SourceUnavailable, 503),
 )
 
 _RETRY_SECONDS = {503: 5}
@@ -107,8 +135,18 @@ def status_of(error: HubbubError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
-def body_of(error: HubbubError) -> dict[str, Any]:
-    return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+def words_of(error: HubbubError, *, of_the_lab: bool = False) -> tuple[str, str]:
+    """Message and hint as they may be said.
+
+    The Lab speaks to whoever sits at this machine, in words of its own; what the store says is not among them.
+    """
+    own = isinstance(error, RequestRefused) or (of_the_lab and not isinstance(error, StoreError))
+    return (error.message, error.hint) if own else fixed_words(error)
+
+
+def body_of(error: HubbubError, *, of_the_lab: bool = False) -> dict[str, Any]:
+    message, hint = words_of(error, of_the_lab=of_the_lab)
+    return {"error": {"code": error.code, "message": message, "hint": hint}}
 
 
 def headers_of(error: HubbubError) -> dict[str, str]:
@@ -122,6 +160,7 @@ def headers_of(error: HubbubError) -> dict[str, str]:
     return {}
 
 
-def answer(error: HubbubError, headers: dict[str, str] | None = None) -> JSONResponse:
+def answer(error: HubbubError, headers: dict[str, str] | None = None, *, of_the_lab: bool = False) -> JSONResponse:
     """The one error shape."""
-    return JSONResponse(body_of(error), status_of(error), {**headers_of(error), **(headers or {})})
+    body = body_of(error, of_the_lab=of_the_lab)
+    return JSONResponse(body, status_of(error), {**headers_of(error), **(headers or {})})

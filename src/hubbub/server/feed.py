@@ -10,15 +10,17 @@ from contextlib import suppress
 from datetime import datetime
 
 from hubbub.errors import HubbubError, UnknownStream
-from hubbub.privacy import Guarantee, together
-from hubbub.released import Release
-from hubbub.server.channel import Channel, encode
+from hubbub.masking import masked
+from hubbub.privacy import Guarantee
+from hubbub.released import Domain, Release
+from hubbub.server.channel import MOST_CELLS, Channel, encode
 from hubbub.server.clock import Clock, end_of
 from hubbub.server.faults import place_of
 from hubbub.server.picture import COMPARE, Pictures
 from hubbub.server.settings import ServerSettings
+from hubbub.server.sparing import Sparing
 from hubbub.store import Store, Stream
-from hubbub.store.stream import companion_name
+from hubbub.store.stream import ranges_name
 
 log = logging.getLogger("hubbub.server")
 
@@ -38,16 +40,16 @@ class Feed:
     disk does not hold up the viewers.
     """
 
-    def __init__(self, store: Store, settings: ServerSettings, clock: Clock) -> None:
+    def __init__(self, store: Store, settings: ServerSettings, clock: Clock, sparing: Sparing) -> None:
         self.is_open = True
         self.viewers = 0
         self.trouble: str | None = None
-        self._store = store
+        self._store, self._sparing = store, sparing
         self._settings = settings
         self._clock = clock
         self._channels: dict[str, Channel] = {}
         self._streams: dict[str, Stream] = {}
-        self._companions: dict[str, Stream] = {}
+        self._ranges: dict[str, Stream] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
@@ -85,7 +87,7 @@ class Feed:
 
     @property
     def streams(self) -> list[Stream]:
-        """The known streams, the oldest first. Companions stand behind their streams and are not listed."""
+        """The known streams, the oldest first. Streams of ranges stand behind their live streams and are not listed."""
         return sorted(self._streams.values(), key=lambda stream: stream.id)
 
     def stream(self, name: str) -> Stream:
@@ -93,34 +95,40 @@ class Feed:
             raise UnknownStream("There is no stream of that name.", "GET /v1/streams lists them.")
         return self._streams[name]
 
+    def has(self, name: str) -> bool:
+        return name in self._streams
+
     def readable(self, name: str) -> Stream:
-        """A stream or a companion: what was released can be read of both, anything else belongs to the stream."""
-        return self._companions.get(name) or self.stream(name)
+        """A stream or one of ranges: what was released can be read of both, anything else belongs to the stream."""
+        return self._ranges.get(name) or self.stream(name)
 
     def channel(self, name: str) -> Channel:
         self.stream(name)
         return self._channels[name]
 
-    def companion(self, name: str) -> Stream | None:
+    def keys(self, name: str) -> Domain:
+        """What the latest release of a stream counts by; before the first one, what will be counted."""
+        channel = self._channels.get(name)
+        return self.readable(name).keys if channel is None else channel.keys
+
+    def ranges_of(self, name: str) -> Stream | None:
         """The stream of ranges beside this one, if it has one."""
-        found = self._companions.get(companion_name(name))
-        return found if found is not None and found.companion_of == name else None
+        ranges = self._ranges.get(ranges_name(name))
+        return ranges if ranges is not None and ranges.ranges_of == name else None
 
     def guarantee(self, name: str) -> Guarantee:
-        """What is promised about this stream and its companion together."""
-        beside = self.companion(name)
-        own = self.stream(name).guarantee
-        return own if beside is None else together(own, beside.guarantee)
+        """What is promised about all streams of this stream's grant together."""
+        return self.stream(name).part.grant.guarantee
 
     def range_window(self, name: str) -> int | None:
-        """How many ticks back the companion reaches."""
-        beside = self.companion(name)
+        """How many ticks back the stream of ranges reaches."""
+        beside = self.ranges_of(name)
         return None if beside is None else int(beside.options["window"])
 
     async def missed(self, name: str, after: int) -> tuple[int, bytes]:
         """Events after tick `after` that are no longer in memory, from the store; with the last tick in them."""
         last = self._channels[name].last_tick
-        first = max(after + 1, last - RESUME + 1)
+        first = max(after + 1, last - self._at_once(name, RESUME) + 1)
         primer = max(0, first - COMPARE)
 
         def draw() -> bytes:
@@ -158,23 +166,22 @@ class Feed:
             self.trouble = None
         except HubbubError as error:
             if self.trouble is None:
-                log.warning("the store does not answer: %s", error.code)
+                log.warning("the store does not answer: %s: %s", error.code, masked(error.message))
             self.trouble = error.code
         except Exception as error:  # a feed that stops would freeze every page without a word
-            log.error("%s at %s", type(error).__name__, place_of(error))
+            what = f"{type(error).__name__} at {place_of(error)}"
+            self._sparing.say(what, what, level=logging.ERROR)
             self.trouble = "internal_error"
 
     async def _discover(self) -> None:
-        found = await asyncio.to_thread(self._store.streams)
+        streams = await asyncio.to_thread(self._store.streams)
         self._discovered = time.monotonic()
-        # Companions first, so that no stream is ever shown with a part of its promise.
-        self._companions |= {stream.name: stream for stream in found if stream.companion_of is not None}
-        for stream in found:
-            if stream.name in self._streams or stream.companion_of is not None:
+        self._ranges |= {stream.name: stream for stream in streams if stream.ranges_of is not None}
+        for stream in streams:
+            if stream.name in self._streams or stream.ranges_of is not None:
                 continue
-            channel = Channel(stream.keys, self._settings)
-            kept = channel.history.maxlen or 2
-            past = await asyncio.to_thread(self._store.latest, stream.name, kept)
+            channel = Channel(await asyncio.to_thread(self._store.domain, stream), self._settings)
+            past = await asyncio.to_thread(self._past, stream, channel.history.maxlen or 2)
             if past:
                 channel.fill(past, end_of(past[-1].tick) or self._clock())
             self._channels[stream.name] = channel
@@ -182,15 +189,25 @@ class Feed:
 
     async def _take(self, name: str, channel: Channel) -> None:
         while True:
-            first = channel.last_tick + 1
-            new = await asyncio.to_thread(self._read, name, first)
+            first, most = channel.last_tick + 1, self._at_once(name, BATCH)
+            new = await asyncio.to_thread(self._read, name, first, most)
             channel.publish(new, self._now())
-            if len(new) < BATCH:
+            if len(new) < most:
                 return
             await asyncio.sleep(0)
 
-    def _read(self, name: str, first: int) -> Sequence[Release]:
-        return list(self._store.releases(name, first=first, limit=BATCH))
+    def _read(self, name: str, first: int, most: int) -> Sequence[Release]:
+        return list(self._store.releases(name, first=first, limit=most))
+
+    def _past(self, stream: Stream, most: int) -> Sequence[Release]:
+        """The newest releases that count by the present domain; the last one before, if there is none yet."""
+        changed = self._store.decisions(stream)
+        past = self._store.latest(stream, most, first=changed[-1].tick) if changed else self._store.latest(stream, most)
+        return past or self._store.latest(stream)
+
+    def _at_once(self, name: str, most: int) -> int:
+        """How many releases are taken into memory at a time: few of a stream with many keys."""
+        return max(1, min(most, MOST_CELLS // len(self.keys(name))))
 
     def _now(self) -> datetime:
         return self._clock()

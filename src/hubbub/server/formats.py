@@ -1,4 +1,4 @@
-"""Releases as JSON, CSV or Arrow."""
+"""Releases as JSON, CSV, Parquet or Arrow."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ import numpy as np
 import polars as pl
 
 from hubbub.released import Keys, Release
+from hubbub.released.table import csv_of, table_of
 from hubbub.server.errors import NotAcceptable
 
 JSON = "application/json"
 CSV = "text/csv"
+PARQUET = "application/vnd.apache.parquet"
 ARROW = "application/vnd.apache.arrow.stream"
 
-_BY_NAME = {"json": JSON, "csv": CSV, "arrow": ARROW}
+_BY_NAME = {"json": JSON, "csv": CSV, "parquet": PARQUET, "arrow": ARROW}
+ENDINGS = {kind: name for name, kind in _BY_NAME.items()}
+"""How a file of each media type is called."""
 
 
-def choose(accept: str | None, name: str | None, offers: Sequence[str] = ("json", "csv", "arrow")) -> str:
+def choose(accept: str | None, name: str | None, offers: Sequence[str] = tuple(_BY_NAME)) -> str:
     """The media type to answer with: `format` from the address if given, otherwise by the `Accept` header.
 
     >>> choose("text/html, text/csv;q=0.9, */*;q=0.1", None)
@@ -49,71 +53,37 @@ def _parse(part: str) -> tuple[str, float]:
         return kind.lower(), 0.0
 
 
-def to_dicts(releases: Sequence[Release], positions: Sequence[int] | None) -> list[dict[str, Any]]:
-    """One object a tick, as `Release.to_dict`, with the variance of the noise in its measurements."""
-    found = []
-    for release in releases:
-        facts = (release if positions is None else part_of(release, positions)).to_dict()
-        length = release.tick.length
-        facts["length_seconds"] = None if length is None else length.total_seconds()
-        facts["noise_variance"] = release.noise_variance
-        found.append(facts)
-    return found
-
-
-def part_of(release: Release, positions: Sequence[int]) -> Release:
-    """The same release with some of its keys."""
-    at, keys = list(positions), Keys([release.keys.names[i] for i in positions])
+def part_of(release: Release, names: Sequence[str]) -> Release | None:
+    """The same release with some of its keys; None where it has none of them: what is counted may have changed."""
+    present = [name for name in dict.fromkeys(names) if name in release.keys]
+    if not present:
+        return None
+    at, keys = [release.keys.position(name) for name in present], Keys(present)
     columns = (release.values[at], release.standard_errors[at], release.lower[at], release.upper[at])
     measured = None if release.measurements is None else release.measurements[at]
-    return Release(release.tick, keys, *columns, measured, release.noise_variance, release.cost)
+    one = release.noise_variance
+    variance = one[at] if isinstance(one, np.ndarray) else one
+    return Release(release.tick, keys, *columns, measured, variance, release.cost, release.correlated)
 
 
-def to_table(keys: Keys, releases: Sequence[Release], positions: Sequence[int] | None) -> pl.DataFrame:
-    """One line a tick and key. An interval without end is infinite here, which CSV and Arrow can say."""
-    at = np.arange(len(keys)) if positions is None else np.array(positions)
-    names = [keys.names[i] for i in at]
-    many = len(names)
-
-    def column(field: str) -> Any:
-        parts = [getattr(release, field)[at] for release in releases]
-        return np.concatenate(parts) if parts else np.empty(0)
-
-    measured: list[int | None] = []
-    for release in releases:
-        counts = release.measurements
-        measured += [None] * many if counts is None else [int(count) for count in counts[at]]
-    return pl.DataFrame(
-        {
-            "tick": pl.Series(np.repeat([r.tick.index for r in releases], many), dtype=pl.Int64),
-            "start": pl.Series([r.tick.start for r in releases for _ in range(many)], dtype=pl.Datetime("us", "UTC")),
-            "key": pl.Series(names * len(releases), dtype=pl.String),
-            "value": pl.Series(column("values"), dtype=pl.Float64),
-            "standard_error": pl.Series(column("standard_errors"), dtype=pl.Float64),
-            "lower": pl.Series(column("lower"), dtype=pl.Float64),
-            "upper": pl.Series(column("upper"), dtype=pl.Float64),
-            "measurement": pl.Series(measured, dtype=pl.Int64),
-            "predicted": pl.Series([r.is_predicted for r in releases for _ in range(many)], dtype=pl.Boolean),
-        }
-    )
-
-
-def to_csv(table: pl.DataFrame) -> bytes:
-    text = table.with_columns(pl.col("start").dt.strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00"))
-    return text.write_csv().encode()
+def written(releases: Sequence[Release], kind: str) -> bytes:
+    """Releases as a file of this media type: the table of docs/formats.md, for which `hubbub detect` is no stranger."""
+    table = table_of(releases)
+    if kind == CSV:
+        return csv_of(table).encode()
+    content = io.BytesIO()
+    if kind == PARQUET:
+        table.write_parquet(content)
+    else:
+        table.write_ipc_stream(content)
+    return content.getvalue()
 
 
 def range_to_csv(answer: dict[str, Any]) -> bytes:
-    """One line a key of a range's answer that has `each`."""
+    """One line per key of a range's answer that has `each`."""
     numbers = ("value", "standard_error", "lower", "upper")
     columns: dict[str, list[Any]] = {"key": [one["key"] for one in answer["each"]]}
     columns |= {name: [one[name] for one in answer["each"]] for name in numbers}
     table = pl.DataFrame(columns, schema={"key": pl.String, **dict.fromkeys(numbers, pl.Float64)})
     where = [pl.lit(answer[name]).alias(name) for name in ("from", "to", "ticks", "missing")]
     return table.with_columns(where).write_csv().encode()
-
-
-def to_arrow(table: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    table.write_ipc_stream(buffer)
-    return buffer.getvalue()

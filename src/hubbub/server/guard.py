@@ -11,8 +11,7 @@ from hubbub.server.errors import answer
 from hubbub.server.faults import place_of
 from hubbub.server.metrics import Meters
 from hubbub.server.settings import ServerSettings
-
-log = logging.getLogger("hubbub.server")
+from hubbub.server.sparing import Sparing
 
 
 class InternalError(HubbubError): ...
@@ -25,8 +24,8 @@ class Guard:
     with a plain 500 and logged by type and place only.
     """
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings, meters: Meters) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, settings: ServerSettings, meters: Meters, sparing: Sparing) -> None:
+        self._app, self._sparing = app, sparing
         self._meters = meters
         self._headers = [
             (b"content-security-policy", policy(settings).encode()),
@@ -59,7 +58,8 @@ class Guard:
         try:
             await self._app(scope, receive, send_guarded)
         except Exception as error:
-            log.error("%s at %s", type(error).__name__, place_of(error))
+            what = f"{type(error).__name__} at {place_of(error)}"
+            self._sparing.say(what, what, level=logging.ERROR, counted=False)
             if not started:
                 refusal = InternalError(
                     "Something went wrong inside the server.", "It is in the server's log, by type and place."

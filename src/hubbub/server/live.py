@@ -73,9 +73,9 @@ class LiveResponse(Response):
             await give(self._first)
             while self._feed.is_open:
                 changed = self._channel.changed  # taken before looking: news in between sets it
-                found = self._channel.events_after(self._after)
-                if found is not None:
-                    self._after, body = found
+                news = self._channel.events_after(self._after)
+                if news is not None:
+                    self._after, body = news
                     await give(body)
                     continue
                 try:

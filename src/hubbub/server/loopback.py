@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 
 from hubbub.errors import InvalidParameter
+
+_PASSED_ON = (
+    "cdn-loop", "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "true-client-ip", "via",
+    "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address", "x-forwarded", "x-original-forwarded-for",
+    "x-original-host", "x-originating-ip", "x-proxyuser-ip", "x-real-ip", "x-remote-addr", "x-remote-ip",
+)  # fmt: skip
+"""What proxies write into a request that they hand on, in small letters; `x-forwarded-…` besides."""
 
 
 def is_loopback(host: str) -> bool:
@@ -16,9 +24,11 @@ def is_loopback(host: str) -> bool:
     if host.lower() == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return False
+    inner = getattr(address, "ipv4_mapped", None)  # how a socket for both kinds names a peer of the older one
+    return (inner or address).is_loopback
 
 
 def host_of(header: str) -> str:
@@ -30,6 +40,15 @@ def host_of(header: str) -> str:
     if header.startswith("["):
         return header[1:].partition("]")[0]
     return header.partition(":")[0]
+
+
+def is_passed_on(headers: Iterable[str]) -> bool:
+    """Whether one of these names of headers says that a proxy handed the request on: whoever asked is elsewhere.
+
+    >>> is_passed_on(["host", "X-Forwarded-For"]), is_passed_on(["host", "accept"])
+    (True, False)
+    """
+    return any(name in _PASSED_ON or name.startswith("x-forwarded-") for name in map(str.lower, headers))
 
 
 def require_loopback(host: str) -> None:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import HTMLResponse
 
 from hubbub.errors import HubbubError
+from hubbub.privacy.rounding import at_least, at_most
 from hubbub.released import Release
-from hubbub.server import charts, clock, series, views
+from hubbub.server import charts, clock, curves, views
 from hubbub.server.channel import Channel
 from hubbub.server.guard import policy
-from hubbub.server.picture import Row, quantity_at, row_of
+from hubbub.server.picture import Row, row_of
 from hubbub.server.ranking import Ranking
 from hubbub.server.rendering import templates
 from hubbub.server.sums import total_of
-from hubbub.server.words import curator_facts, protection
+from hubbub.server.words import curator_facts, vouched
 from hubbub.store import Stream
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ WINDOWS = (90, 360, 1440)
 """How far back a page may look, in ticks: a quarter of an hour, an hour and four hours at ten seconds."""
 
 DEFAULT_WINDOW = 360
+MOST_LISTED = 1_000
+"""Keys that a form lists to choose from; where there are more, one is typed."""
+
 FEWEST = 30
 """Ticks that a chart is wide at least, so that the first few do not stretch across it."""
 
@@ -37,7 +43,7 @@ _KEPT = 64
 
 
 class Pages:
-    """Draws the pages. What many viewers see alike is drawn once a tick and kept."""
+    """Draws the pages. What many viewers see alike is drawn once per tick and kept."""
 
     def __init__(self, desk: Desk, version: str = "", *, has_lab: bool = False) -> None:
         self._desk = desk
@@ -66,7 +72,7 @@ class Pages:
 
     def key(self, stream: Stream, name: str, window: int, answer: dict[str, Any] | None, wrong: str) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
-        facts = self._head(stream, channel, "key", window) | self._key(channel, stream, name, window)
+        facts = self._head(stream, channel, "key", window) | self._key(channel, name, window)
         page = self._page("key.html", facts | {"answer": answer, "wrong": wrong})
         # The chart library writes style elements as it draws; scripts stay as strict as everywhere.
         page.headers["Content-Security-Policy"] = policy(self._desk.settings, "; style-src 'self' 'unsafe-inline'")
@@ -75,7 +81,7 @@ class Pages:
     async def ranges(
         self, stream: Stream, shared: tuple[Any, ...] | None, facts_of: Callable[[], Awaitable[dict[str, Any]]]
     ) -> HTMLResponse:
-        """`shared` names a view that many have alike: it is drawn once a tick. A range that someone chose is not."""
+        """`shared` names a view that many have alike: it is drawn once per tick. A range that someone chose is not."""
         channel = self._desk.feed.channel(stream.name)
         kept = None if shared is None else (stream.name, *shared, channel.last_tick, self._is_stale(channel))
         if kept is not None and ("ranges.html", *kept) in self._kept:
@@ -85,20 +91,25 @@ class Pages:
         if answer is not None and "each" in answer:
             rows = sorted(answer["each"], key=lambda row: -(row["value"] or 0))[: self._desk.settings.rows]
         head = self._head(stream, channel, "ranges", DEFAULT_WINDOW)
-        has_window = self._desk.feed.companion(stream.name) is not None
+        has_window = self._desk.feed.ranges_of(stream.name) is not None
         facts = head | {"rows": rows, "has_window": has_window} | facts
         return self._page("ranges.html", facts) if kept is None else self._drawn("ranges.html", kept, lambda: facts)
 
     def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
         facts = self._head(stream, channel, "guarantee", DEFAULT_WINDOW)
-        return self._page("guarantee.html", facts | {"budget": budget, "bar": _bar(budget)} | self._ledger(stream))
+        facts |= {"budget": budget, "bar": _bar(budget), "vouched": vouched(budget["attested"])}
+        facts |= {"ranges_of": {ranges.name for name in budget["parts"] if (ranges := self._ranges_of(name))}}
+        return self._page("guarantee.html", facts | self._ledger(stream))
+
+    def _ranges_of(self, name: str) -> Stream | None:
+        return self._desk.feed.ranges_of(name)
 
     def about(self, stream: Stream) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
         example = None
         if channel.picture is not None:
-            rows = [row for row in channel.picture.rows if row.quantity.state == "measured"]
+            rows = [row for row in channel.picture.rows if row.quantity.is_above_zero]
             example = rows[len(rows) // 2] if rows else None
         return self._page("about.html", self._head(stream, channel, "about", DEFAULT_WINDOW) | {"example": example})
 
@@ -138,13 +149,16 @@ class Pages:
         several = len(self._desk.feed.streams) > 1
         return self._bare(page) | {
             "stream": stream,
+            "keys": channel.keys,
+            "listed": len(channel.keys) <= MOST_LISTED,
             "query": {"stream": stream.name} if several else {},
             "tick": tick,
             "moment": clock.moment(tick),
             "every": None if tick is None or tick.length is None else clock.span(tick.length),
             "predicted": release is not None and release.is_predicted,
+            "notice": "" if channel.picture is None or channel.is_bare else channel.picture.notice,
             "stale": self._is_stale(channel),
-            "protection": protection(stream.guarantee.unit),
+            "promise": self._desk.feed.guarantee(stream.name).promise,
             "window": window,
             "windows": [(n, clock.ticks(n, tick)) for n in WINDOWS],
             "span": clock.ticks(min(window, max(len(channel.history), 1)), tick),
@@ -156,14 +170,14 @@ class Pages:
 
     def _live(self, channel: Channel, window: int) -> dict[str, Any]:
         picture = channel.picture
-        if picture is None:
+        if picture is None or channel.is_bare:
             return {"picture": None}
         recent = list(channel.history)[-window:]
-        points, step = series.thin(recent, SPARK_POINTS)
+        points, step = curves.thin(recent, SPARK_POINTS)
         position = picture.release.keys.position
-        curves = series.of_keys(points, [position(row.key) for row in picture.rows])
-        wide, wide_step = series.thin(recent, CURVE_POINTS)
-        total = series.of_total(wide)
+        sparks = curves.of_keys(points, [position(row.key) for row in picture.rows])
+        wide, wide_step = curves.thin(recent, CURVE_POINTS)
+        total = curves.of_total(wide)
         last = picture.release.tick.index
         first = _left_edge(recent, window)
         top = charts.nice_top([total])
@@ -171,7 +185,7 @@ class Pages:
             "picture": picture,
             "rows": [
                 (row, charts.draw(curve, first, last, curve.top or 1.0), _bar_of(row))
-                for row, curve in zip(picture.rows, curves, strict=True)
+                for row, curve in zip(picture.rows, sparks, strict=True)
             ],
             "curve": charts.draw(total, first, last, top),
             "top": f"{top:,.0f}",
@@ -185,28 +199,28 @@ class Pages:
                 "begin": recent[0].tick.index,
                 "fewest": FEWEST,
                 "total": total.points,
-                "keys": {row.key: curve.points for row, curve in zip(picture.rows, curves, strict=True)},
+                "keys": {row.key: curve.points for row, curve in zip(picture.rows, sparks, strict=True)},
             },
         }
 
     def _top(self, channel: Channel) -> dict[str, Any]:
-        found = views.top_of(channel, self._desk.settings.rows)
-        uppers = [row["upper"] for row in found["top"] if row["upper"] is not None]
+        facts = views.top_of(channel, self._desk.settings.rows)
+        uppers = [row["upper"] for row in facts["top"] if row["upper"] is not None]
         edge = max([*uppers, 1.0])
         return {
-            "ranked": [(row, _whisker(row, edge)) for row in found["top"]],
+            "ranked": [(row, _whisker(row, edge)) for row in facts["top"]],
             "omitted": 0 if channel.picture is None else channel.picture.omitted,
             "alerts": views.alerts_of(channel)[:10],
         }
 
-    def _key(self, channel: Channel, stream: Stream, name: str, window: int) -> dict[str, Any]:
-        i = stream.keys.position(name)
+    def _key(self, channel: Channel, name: str, window: int) -> dict[str, Any]:
+        i = channel.keys.position(name)
         facts: dict[str, Any] = {"key": name, "row": None, "data": {}, "alerts": []}
-        if not channel.history:
+        if not channel.history or channel.is_bare:
             return facts
         recent = list(channel.history)[-window:]
         release = recent[-1]
-        (curve,) = series.of_keys(series.thin(recent, CURVE_POINTS)[0], [i])
+        (curve,) = curves.of_keys(curves.thin(recent, CURVE_POINTS)[0], [i])
         last = release.tick.index
         first = _left_edge(recent, window)
         top = charts.nice_top([curve])
@@ -215,7 +229,7 @@ class Pages:
         marked = next((c for c in (channel.picture.changes if channel.picture else ()) if c.key == name), None)
         return facts | {
             "row": row_of(release, i, total_of(release), ranking.of(i), marked),
-            "quantity": quantity_at(release, i),
+            "quantity": release.at(i),
             "curve": charts.draw(curve, first, last, top),
             "top": f"{top:,.0f}",
             "first_tick": recent[0].tick.index,
@@ -267,17 +281,23 @@ def _whisker(row: dict[str, Any], edge: float) -> dict[str, str]:
 
 def _bar(budget: dict[str, Any]) -> dict[str, Any]:
     """Spent and left in per cent, and what each of the last ticks took."""
-    from fractions import Fraction
-
     total = Fraction(budget["total"])
-    share = float(100 * Fraction(budget["spent"]) / total)
+    share = min(math.ceil(1000 * Fraction(budget["spent"]) / total) / 10, 100.0)  # spent rounds up, left rounds down
     currency = budget["currency"]
     costs = [(debit, Fraction(debit[currency])) for debit in budget["last_debits"]]
     most = max([cost for _, cost in costs], default=Fraction(1)) or Fraction(1)
     return {
-        "spent": f"{min(share, 100):.1f}",
-        "left": f"{max(0.0, 100 - share):.1f}",
-        "amounts": {name: f"{float(Fraction(budget[name])):.4g}" for name in ("total", "spent", "left")},
-        "parts": [f"{float(Fraction(part['total'])):.4g}" for part in budget.get("parts", {}).values()],
-        "columns": [(debit, f"{float(100 * cost / most):.1f}", f"{float(cost):.4g}") for debit, cost in costs],
+        "spent": f"{share:.1f}",
+        "left": f"{100 - share:.1f}",
+        "amounts": {
+            "total": at_most(total),
+            "spent": at_most(Fraction(budget["spent"])),
+            "left": at_least(Fraction(budget["left"])),
+        },
+        "parts": [
+            (name, at_most(Fraction(part["total"])), at_most(Fraction(part["spent"])))
+            for name, part in budget["parts"].items()
+        ],
+        "free": None if budget["free_share"] == "0" else at_most(Fraction(budget["free_share"]) * total),
+        "columns": [(debit, f"{float(100 * cost / most):.1f}", at_most(cost)) for debit, cost in costs],
     }

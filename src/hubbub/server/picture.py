@@ -10,27 +10,37 @@ from typing import Any
 
 import numpy as np
 
-from hubbub.detect import Change, ChangeDetector
-from hubbub.detect.change import beyond_noise
-from hubbub.released import Release
+from hubbub.detectors import Change, ChangeDetector
+from hubbub.detectors.change import beyond_noise
+from hubbub.released import Domain, Release, Value, plus_minus
+from hubbub.released.value import PREDICTED
 from hubbub.server import clock
-from hubbub.server.quantity import Quantity
 from hubbub.server.ranking import Rank, Ranking
 from hubbub.server.sums import REACH, share_of, total_of
 
 COMPARE = 360
 """How many ticks back the total is compared with: an hour, at ten seconds."""
 
+FROM_EARLIER = "The latest tick is predicted, not measured: numbers in italics follow from earlier ticks."
+NO_NUMBERS = (
+    "The latest tick was not measured, and nothing tells how far the numbers have moved since. The next tick that is "
+    "measured brings them back."
+)
+
+
+MOST_WATCHED = 50_000
+"""Keys in which changes are looked for: the detector keeps and compares some thirty ticks of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trend:
     """The total now against the total `ago`. A difference within the noise is not called a change.
 
-    >>> Trend(Quantity(8.1, 1.2, 5.5, 10.7), "1 hour", True).text
+    >>> Trend(Value(8.1, 1.2, 5.5, 10.7), "1 hour", True).text
     '▲ 8.1 ± 1.2 % against 1 hour ago'
     """
 
-    percent: Quantity
+    percent: Value
     ago: str
     beyond: bool
 
@@ -39,14 +49,14 @@ class Trend:
         if not self.beyond:
             return f"no change beyond the noise against {self.ago} ago"
         sign, size = ("▲", self.percent.value) if self.percent.value > 0 else ("▼", -self.percent.value)
-        shown = Quantity(size, self.percent.error, 0, 0)
-        return f"{sign} {shown.text} % against {self.ago} ago"
+        return f"{sign} {plus_minus(size, self.percent.standard_error)} % against {self.ago} ago"
 
     @property
     def words(self) -> str:
-        if not self.beyond:
-            return ""
-        return f"{'more' if self.percent.value > 0 else 'fewer'}, beyond the noise"
+        said = [PREDICTED] if self.percent.predicted else []
+        if self.beyond:
+            said.insert(0, f"{'more' if self.percent.value > 0 else 'fewer'}, beyond the noise")
+        return "; ".join(said)
 
     def to_dict(self) -> dict[str, Any]:
         return {"text": self.text, "words": self.words, "beyond_noise": self.beyond}
@@ -57,24 +67,27 @@ class Row:
     """One key at one tick."""
 
     key: str
-    quantity: Quantity
+    quantity: Value
     measurement: int | None
-    share: Quantity | None
+    share: Value | None
     rank: Rank | None
     surge: Change | None
+
+    @property
+    def words(self) -> str:
+        return self.quantity.words
 
     @property
     def share_text(self) -> str:
         """To a tenth of a per cent, the error rounded up: more digits would be true, but nobody reads them."""
         if self.share is None:
             return ""
-        return f"{self.share.value:.1f} ± {math.ceil(10 * self.share.error - 1e-9) / 10:.1f} %"
+        return f"{self.share.value:.1f} ± {math.ceil(10 * self.share.standard_error - 1e-9) / 10:.1f} %"
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "key": self.key,
-            **self.quantity.to_dict(),
-            "words": self.quantity.words,
+            **self.quantity.described(),
             "measurement": self.measurement,
             "share": None if self.share is None else round(self.share.value, 2),
             "share_text": self.share_text or None,
@@ -93,9 +106,25 @@ class Picture:
     release: Release
     rows: tuple[Row, ...]
     omitted: int
-    total: Quantity
+    total: Value
     trend: Trend | None
     changes: tuple[Change, ...]
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there is anything to show of this tick."""
+        return self.total.has_number or any(row.quantity.has_number for row in self.rows)
+
+    @property
+    def notice(self) -> str:
+        """What a page says at its top; nothing where the tick was measured."""
+        if not self.release.is_predicted:
+            return ""
+        return FROM_EARLIER if self.has_numbers else NO_NUMBERS
+
+    @property
+    def total_words(self) -> str:
+        return self.total.words
 
     def to_dict(self) -> dict[str, Any]:
         tick = self.release.tick
@@ -105,7 +134,8 @@ class Picture:
             "length_seconds": None if tick.length is None else tick.length.total_seconds(),
             "moment": clock.moment(tick),
             "predicted": self.release.is_predicted,
-            "total": self.total.to_dict(),
+            "notice": self.notice,
+            "total": self.total.described(),
             "trend": None if self.trend is None else self.trend.to_dict(),
             "keys": [row.to_dict() for row in self.rows],
             "omitted": self.omitted,
@@ -117,14 +147,14 @@ class Pictures:
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
-        self._totals: deque[Quantity] = deque(maxlen=COMPARE + 1)
+        self._totals: deque[Value] = deque(maxlen=COMPARE + 1)
         self._detector = ChangeDetector()
+        self._keys: Domain | None = None
 
     def draw(self, release: Release) -> Picture:
         """The next picture. Releases must come in the order of their ticks."""
         total = total_of(release)
-        self._totals.append(total)
-        changes = self._detector.update(release)
+        changes = self._seen(release, total)
         marked = {change.key: change for change in changes}
         ranking = Ranking.of_release(release)
         rows = tuple(
@@ -135,11 +165,19 @@ class Pictures:
 
     def skim(self, releases: Iterable[Release]) -> list[Change]:
         """Go over older releases without drawing them; the changes they showed."""
-        found = []
+        changes = []
         for release in releases:
-            self._totals.append(total_of(release))
-            found += self._detector.update(release)
-        return found
+            changes += self._seen(release, total_of(release))
+        return changes
+
+    def _seen(self, release: Release, total: Value) -> list[Change]:
+        """Remember a release for those that follow; the changes that it shows."""
+        if self._keys is None or (release.keys is not self._keys and release.keys != self._keys):
+            self._keys = release.keys  # another domain: nothing before can be compared with what comes
+            self._totals.clear()
+            self._detector = ChangeDetector()
+        self._totals.append(total)
+        return self._detector.update(release) if len(release.keys) <= MOST_WATCHED else []
 
     def _trend(self, release: Release) -> Trend | None:
         if len(self._totals) < 2:
@@ -147,26 +185,22 @@ class Pictures:
         # The first ticks of a stream still fill up with people who were there before: a young one looks half way back.
         first = 0 if len(self._totals) > COMPARE else len(self._totals) // 2 - 1
         before, after = self._totals[first], self._totals[-1]
-        if before.state != "measured" or after.state != "measured":
+        if not (before.is_above_zero and after.is_above_zero):
             return None
         percent = 100 * (after.value / before.value - 1)
-        error = 100 * after.value / before.value * np.hypot(before.error / before.value, after.error / after.value)
-        beyond = beyond_noise(before.value, before.error, after.value, after.error)
-        reach = REACH * float(error)
-        quantity = Quantity(percent, float(error), percent - reach, percent + reach)
-        return Trend(quantity, clock.ticks(len(self._totals) - 1 - first, release.tick), beyond)
+        relative = math.hypot(before.standard_error / before.value, after.standard_error / after.value)
+        error = 100 * after.value / before.value * relative
+        reach = REACH * error
+        change = Value(percent, error, percent - reach, percent + reach, predicted=release.is_predicted)
+        ago = clock.ticks(len(self._totals) - 1 - first, release.tick)
+        return Trend(change, ago, beyond_noise(before, after))
 
 
-def row_of(release: Release, i: int, total: Quantity, rank: Rank | None, change: Change | None) -> Row:
-    quantity = quantity_at(release, i)
+def row_of(release: Release, i: int, total: Value, rank: Rank | None, change: Change | None) -> Row:
+    quantity = release.at(i)
     measured = None if release.measurements is None else int(release.measurements[i])
-    return Row(release.keys.names[i], quantity, measured, share_of(quantity, total), rank, change)
-
-
-def quantity_at(release: Release, i: int) -> Quantity:
-    return Quantity(
-        float(release.values[i]), float(release.standard_errors[i]), float(release.lower[i]), float(release.upper[i])
-    )
+    share = share_of(quantity, total, correlated=release.correlated)
+    return Row(release.keys.names[i], quantity, measured, share, rank, change)
 
 
 def largest(release: Release, most: int) -> Sequence[int]:

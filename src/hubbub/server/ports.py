@@ -7,6 +7,7 @@ say about the inner workings comes as facts that are fit for the curator's eyes.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from hubbub.released import Release
@@ -32,19 +33,53 @@ class Receipt(Protocol):
 class EventPort(Protocol):
     """Where events go in."""
 
-    def push(self, stream: str, body: bytes, idempotency_key: str | None) -> Receipt:
+    def push(self, stream: str, body: bytes, idempotency_key: str | None, sender: str) -> Receipt:
         """Take a batch of NDJSON events, whole or not at all. Raises `Overloaded` where the queue is full.
+
+        `sender` stands for the token that was shown: the same for all its requests, another for any other token. A
+        key belongs to its sender; the same key of somebody else is another key.
 
         Called from worker threads, several at a time. When it returns, the batch is as safe as the pipeline makes it.
         """
         ...
 
 
+class GroupPort(EventPort, Protocol):
+    """An event port that takes several batches in one go: then small ones need no thread each."""
+
+    def push_many(self, stream: str, batches: Sequence[tuple[bytes, str | None, str]]) -> Sequence[Receipt | Exception]:
+        """`push` for each (body, key, sender), in this order; what one is refused for stands in its place."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CountsSent:
+    """One tick's counts as they were sent. There is a `tick` or a `key`, or both."""
+
+    tick: int | None
+    key: str | None
+    sender: str
+    values: Mapping[str, int] = field(repr=False)
+    seal: bytes = field(repr=False)
+    """A secret of the sender's token, which no store holds: for codes over what must not be guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountsAnswer:
+    """A tick's release; `again` where it was drawn for an earlier request."""
+
+    release: Release
+    again: bool
+
+
 class CountsPort(Protocol):
     """Where ready-made counts of a tick go in."""
 
-    def release(self, stream: str, tick: int | None, values: Mapping[str, int]) -> Release:
-        """Release one tick; None means the next one. The bound of the unit is the sender's promise here."""
+    def release(self, stream: str, sent: CountsSent) -> CountsAnswer:
+        """Release one tick, once: what is sent again gets the same answer, across restarts too.
+
+        Without a tick the newest one is meant that is over. The bound of the unit is the sender's promise here.
+        """
         ...
 
 
@@ -53,6 +88,32 @@ class StatusPort(Protocol):
     unknown keys, memory, rate. What is shown of it goes through `fit_for_curator`: shares, never a raw count."""
 
     def status(self, stream: str) -> Mapping[str, Fact]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """How a pipeline is, for anyone who watches over it. Seconds since it last turned, and since its last release."""
+
+    state: str
+    """`ok`, `waiting` (for its source or the store), `over` (the source has ended), `stuck`, or `stopped`."""
+    seconds_since_beat: float | None = None
+    seconds_since_tick: float | None = None
+    trouble: str = ""
+    """What is wrong at present, in fixed words that anyone may read; empty where nothing is."""
+    store_writes: bool = True
+    """False while the store refuses what is to be written: nothing can be released."""
+    source: str = "ok"
+    """`ok`, `away` (a log, a broker), or `no_writes` (events that are sent here cannot be kept)."""
+
+    @property
+    def is_healthy(self) -> bool:
+        return self.state in ("ok", "waiting", "over") and self.store_writes and self.source == "ok"
+
+
+class PulsePort(Protocol):
+    """Whether the pipeline lives. Asked often, by anyone: answers at once and tells nothing about the data."""
+
+    def pulse(self) -> Pulse: ...
 
 
 class TruthPort(Protocol):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
 from contextlib import suppress
 
 from hubbub.errors import HubbubError
+from hubbub.server.faults import place_of
 from hubbub.store import Store
+
+log = logging.getLogger("hubbub.server")
 
 MOST = 256
 """Questions of one stream that wait to be written: in a flood the newest are as good as all."""
@@ -17,7 +21,7 @@ SECONDS = 1.0
 
 
 class Questions:
-    """Writes lengths into the store, at most once a second, however many are asked.
+    """Writes lengths into the store, at most once per second, however many are asked.
 
     Whoever may read may ask, so nothing here grows: not what waits, and not what the store keeps. A store that cannot
     be written (read-only, full, locked) is no reason to refuse an answer.
@@ -52,5 +56,9 @@ class Questions:
     def _write(self) -> None:
         while self._waiting:
             stream, lengths = self._waiting.popitem()
-            with suppress(HubbubError):
+            try:
                 self._store.record_query(stream, *lengths)
+            except HubbubError:
+                continue
+            except Exception as error:  # raised in a task of its own, it would reach a log with all that it says
+                log.error("%s at %s", type(error).__name__, place_of(error))

@@ -12,10 +12,10 @@ from starlette.concurrency import run_in_threadpool
 from hubbub.errors import HubbubError
 from hubbub.ranges.pair import PairWindow
 from hubbub.released import Tick
-from hubbub.server import charts, clock, series
+from hubbub.server import charts, clock, curves
 from hubbub.server.channel import Channel
+from hubbub.server.curves import Curve, Point
 from hubbub.server.errors import RequestRefused
-from hubbub.server.series import Point, Series
 from hubbub.store import Stream
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ async def facts(
     sum_between: Callable[..., Awaitable[dict[str, Any]]],
 ) -> dict[str, Any]:
     """Everything on the page. `question` is the range that someone chose, `sum_between` answers it."""
-    if not desk.feed.channel(stream.name).history:
+    channel = desk.feed.channel(stream.name)
+    if not channel.history or channel.is_bare:
         return {"key": key, "curve": None}
     drawn = await curve(desk, stream, key, last)
     first, newest = drawn["first_tick"], drawn["newest"]
@@ -67,9 +68,9 @@ async def facts(
 async def curve(desk: Desk, stream: Stream, key: str | None, last: int) -> dict[str, Any]:
     """The curve with its edges; the first and the last tick that can be dragged over."""
     channel = desk.feed.channel(stream.name)
-    positions = None if key is None else [stream.keys.position(key)]
-    found = await desk.ranges.ask(stream.name, lambda window: _from_window(window, positions, last))
-    drawn, first, newest, step, reach = found or _from_history(channel, positions, last)
+    positions = None if key is None else [channel.keys.position(key)]
+    answered = await desk.ranges.ask(stream.name, lambda window: _from_window(window, positions, last))
+    drawn, first, newest, step, reach = answered or _from_history(channel, positions, last)
     top = charts.nice_top([drawn])
     tick = channel.history[-1].tick
     return {
@@ -84,7 +85,7 @@ async def curve(desk: Desk, stream: Stream, key: str | None, last: int) -> dict[
     }
 
 
-def _from_window(window: PairWindow, positions: Sequence[int] | None, last: int) -> tuple[Series, int, int, int, int]:
+def _from_window(window: PairWindow, positions: Sequence[int] | None, last: int) -> tuple[Curve, int, int, int, int]:
     """Means over stretches of ticks, each with the error of its total: what is drawn is what is added up."""
     newest, oldest = window.next_tick - 1, window.window.oldest
     reach = newest - oldest + 1
@@ -103,15 +104,15 @@ def _from_window(window: PairWindow, positions: Sequence[int] | None, last: int)
             points.append((at, value, lower, upper, 0))
         else:
             points.append((at, None, None, None, 0))
-    return Series.of(points[::-1]), first, newest, step, reach
+    return Curve.of(points[::-1]), first, newest, step, reach
 
 
-def _from_history(channel: Channel, positions: Sequence[int] | None, last: int) -> tuple[Series, int, int, int, int]:
-    """Without a companion: the recent releases as every other chart shows them."""
+def _from_history(channel: Channel, positions: Sequence[int] | None, last: int) -> tuple[Curve, int, int, int, int]:
+    """Without a stream of ranges: the recent releases as every other chart shows them."""
     history = list(channel.history)
     recent = history[-last:] if last in SPANS else history
-    points, step = series.thin(recent, POINTS)
-    drawn = series.of_total(points) if positions is None else series.of_keys(points, positions)[0]
+    points, step = curves.thin(recent, POINTS)
+    drawn = curves.of_total(points) if positions is None else curves.of_keys(points, positions)[0]
     newest = recent[-1].tick.index
     return drawn, recent[0].tick.index, newest, step, newest - history[0].tick.index + 1
 
@@ -135,7 +136,7 @@ def _edge(newest: Tick, index: int) -> str:
 
 
 async def tree(desk: Desk, stream: Stream) -> dict[str, Any] | None:
-    """The present tree as rows of boxes, the widest on top, and how much of it is filled; None without a companion."""
+    """The present tree as rows of boxes, the widest on top, and how much of it is filled; None without ranges."""
     facts = await desk.ranges.ask(stream.name, lambda window: window.describe())
     if facts is None or facts["strategy"] is None:
         return None

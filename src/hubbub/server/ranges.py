@@ -1,4 +1,4 @@
-"""Ranges of streams that have a companion: its window in memory, brought up to date when someone asks."""
+"""Ranges of streams that have them: the window in memory, brought up to date when someone asks."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Ranges:
         self._turns: dict[str, asyncio.Lock] = {}
 
     async def ask(self, name: str, question: Callable[[PairWindow], Answer]) -> Answer | None:
-        """What `question` finds in the window of this stream; None where it has no companion, or an empty one."""
-        beside = self._feed.companion(name)
+        """What `question` finds in the window of this stream; None where it has no ranges, or none yet."""
+        beside = self._feed.ranges_of(name)
         if beside is None:
             return None
         newest = self._feed.channel(name).last_tick
@@ -48,7 +48,7 @@ class Ranges:
             return None if window is None else question(window)
 
     def _bring_up(self, name: str, beside: Stream) -> None:
-        """Read the companion's state and then what led to it. A tick is live before it is in the companion."""
+        """Read the state of ranges and then what led to it. A tick is live before it is in the stream of ranges."""
         snapshot = self._store.state(beside)
         if snapshot is None:
             return

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from hubbub.released import Release
 
+MOST_NAMED = 20_000
+"""Names that are made to put keys of one place in order; a grid would have to make a million."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rank:
@@ -77,4 +80,6 @@ class Ranking:
         if len(ranked) > most:
             # Everyone who could come before the cut; sorting all names of a large stream would be in vain.
             ranked = ranked[middle[ranked] <= np.partition(middle[ranked], most - 1)[most - 1]]
+        if len(ranked) > MOST_NAMED:  # so many share the last place: the first of them will do
+            return [int(i) for i in ranked[np.argsort(middle[ranked], kind="stable")][:most]]
         return sorted((int(i) for i in ranked), key=lambda i: (middle[i], names[i]))[:most]

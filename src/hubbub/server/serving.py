@@ -2,54 +2,68 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import logging
 import socket
 import threading
-from asyncio import Transport
+from functools import partial
 from types import FrameType, TracebackType
 from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hubbub.errors import HubbubError, InvalidParameter
-from hubbub.server.live import ABORT
+from hubbub.server.connection import Connection
+from hubbub.server.door import Deadlines, Door, raise_open_files, room, too_few
+from hubbub.server.faults import place_of
 from hubbub.server.loopback import require_loopback
 from hubbub.server.settings import ServerSettings
 
 log = logging.getLogger("hubbub.server")
 
-SEND_BUFFER = 128 * 2**10
-"""Bytes the kernel keeps for a viewer who does not read; its own default grows to megabytes for each."""
+BACKLOG = 2048
+"""Connections that the kernel keeps for us while we are busy: after a restart all viewers come back at once."""
 
-GONE_MILLISECONDS = 30_000
-"""A connection whose other end takes nothing for this long is closed by the kernel."""
+BURST = 16
+"""Connections that are taken in one go, before any of them can be turned away: each holds a file until then."""
+
+
+_NO_MORE_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class ServerStopped(HubbubError): ...
 
 
-class Connection(H11Protocol):
-    """A connection that costs little where the other end never reads."""
-
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        held = transport.get_extra_info("socket")
-        if held is not None and held.family != getattr(socket, "AF_UNIX", None):
-            held.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-            if hasattr(socket, "TCP_USER_TIMEOUT"):
-                held.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GONE_MILLISECONDS)
-        super().connection_made(transport)
-        app = self.app
-
-        async def with_abort(scope: Any, receive: Any, send: Any) -> None:
-            await app({**scope, ABORT: transport.abort}, receive, send)
-
-        self.app = with_abort
-
-
 class _Server(uvicorn.Server):
     """Lets the viewers go as soon as it is told to stop: a live connection never ends by itself."""
+
+    def __init__(self, config: uvicorn.Config, door: Door) -> None:
+        super().__init__(config)
+        self._door = door
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._explain)
+        await super().startup(sockets)
+        for one in sockets or []:
+            one.listen(BACKLOG)  # how many wait outside is another matter than how many are let in at a time
+
+    async def on_tick(self, counter: int) -> bool:
+        self._door.look()
+        self._door.sparing.look()
+        return await super().on_tick(counter)
+
+    def _explain(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What the event loop could tell nobody: by type and place, since a trace may hold anything."""
+        del loop
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
+            text = "No connection can be taken: too many files are open. Those who wait are taken when one closes."
+            self._door.sparing.say("files", text)
+        else:
+            what = "" if error is None else f": {type(error).__name__} at {place_of(error)}"
+            self._door.sparing.say(context["message"] + what, context["message"] + what, level=logging.ERROR)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.let_go()
@@ -64,26 +78,39 @@ class Serving:
 
     `run()` serves until SIGINT or SIGTERM. As a context manager it serves from a thread of its own: entering returns
     when the port answers, leaving when the last viewer was let go. No access log is written: it would hold the
-    addresses of readers, and the times at which data came in.
+    addresses of readers, and the times at which data came in. `how` says how the port is chosen, where it is taken.
     """
 
-    def __init__(self, app: FastAPI, host: str | None = None, port: int | None = None) -> None:
+    def __init__(
+        self, app: FastAPI, host: str | None = None, port: int | None = None, *, how: str = "Choose another with --port"
+    ) -> None:
         settings = cast(ServerSettings, app.state.settings)
         self._host = settings.host if host is None else host
         if getattr(app.state, "lab", None) is not None and not app.state.lab_anywhere:
             require_loopback(self._host)
-        self._socket = _listen(self._host, settings.port if port is None else port)
+        deadlines = Deadlines(
+            settings.head_seconds,
+            settings.body_seconds,
+            settings.send_seconds,
+            settings.min_rate,
+            settings.pace_seconds,
+        )
+        raise_open_files(settings)
+        self.door = Door(room(settings), deadlines, sparing=app.state.sparing)
+        if words := too_few(settings):
+            log.warning("%s", words)
+        self._socket = _listen(self._host, settings.port if port is None else port, how)
         config: dict[str, Any] = {
-            "http": Connection,
+            "http": partial(Connection, self.door),
             "ws": "none",
+            "backlog": min(BURST, self.door.most),
             "access_log": False,
             "log_level": "warning",
             "server_header": False,
             "timeout_graceful_shutdown": 5,
-            "timeout_keep_alive": 30,
-            "h11_max_incomplete_event_size": 32 * 2**10,
+            "timeout_keep_alive": settings.idle_seconds,
         }
-        self._server = _Server(uvicorn.Config(app, **config))
+        self._server = _Server(uvicorn.Config(app, **config), self.door)
         self._thread = threading.Thread(target=self._serve, name="hubbub-server", daemon=True)
 
     @property
@@ -93,6 +120,11 @@ class Serving:
         if host in ("0.0.0.0", "::"):
             host = "127.0.0.1"
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread of `start` still serves."""
+        return self._thread.is_alive()
 
     def run(self) -> None:
         """Serve in the foreground until told to stop."""
@@ -136,7 +168,7 @@ def _not_started() -> ServerStopped:
     return ServerStopped("The server did not start.", "Check that the store can be opened and read.")
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, how: str) -> socket.socket:
     """A listening socket, taken before anything else starts, so that a taken port is refused in plain words."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio switches off the delay of small packets; without, small answers wait for 40 ms.
@@ -144,11 +176,11 @@ def _listen(host: str, port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host, port))
-        made.listen(2048)
+        made.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         made.close()
         why = getattr(error, "strerror", None) or "no such port"
         raise InvalidParameter(
-            f"Cannot listen on {host} port {port}: {why}.", "Choose another with --port, or stop who holds it."
+            f"Cannot listen on {host} port {port}: {why}.", f"{how}, or stop who holds it."
         ) from None
     return made

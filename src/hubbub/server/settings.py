@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 Whole = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
 class ServerSettings(BaseModel):
@@ -22,7 +23,9 @@ class ServerSettings(BaseModel):
     caption: str = Field(default="people reading now", max_length=80, description="What the sum over all keys counts.")
     noun: str = Field(default="pages", max_length=40, description="What the keys are, in the plural.")
     public: bool = Field(
-        default=False, description="Let anyone read releases and pages. Sending events always needs a token."
+        default=False,
+        strict=True,
+        description="Let anyone read releases and pages. Sending events always needs a token.",
     )
     stream: str | None = Field(
         default=None, description="The stream that the pages show first; default: the oldest one."
@@ -32,10 +35,26 @@ class ServerSettings(BaseModel):
     rows: Whole = Field(default=50, description="How many keys the pages and live events show, the largest first.")
     history: Whole = Field(default=1440, description="How many recent ticks are kept in memory for the pages.")
     max_body: Whole = Field(default=8 * 2**20, description="The largest body of an ingest request, in bytes.")
-    max_uploads: Whole = Field(default=8, description="How many ingest requests are read at the same time.")
-    max_viewers: Whole = Field(default=2000, description="How many live connections are held at the same time.")
+    max_uploads: Whole = Field(
+        default=8, description="How many of the largest bodies fit into memory together; smaller ones by their size."
+    )
+    max_viewers: Whole = Field(
+        default=2000, description="How many live connections are held at the same time; never all of `max_connections`."
+    )
+    max_connections: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many connections are held at the same time; default: what the limit of open files leaves.",
+    )
+    head_seconds: Seconds = Field(default=10.0, description="How long the head of a request may take.")
+    body_seconds: Seconds = Field(default=60.0, description="How long the body of a request may take.")
+    min_rate: float = Field(
+        default=1024.0, ge=0, allow_inf_nan=False, description="Bytes a second that a body must bring, an answer take."
+    )
+    pace_seconds: Seconds = Field(default=5.0, description="Over what span a body's bytes per second are measured.")
+    idle_seconds: Seconds = Field(default=30.0, description="How long a connection is kept between two requests.")
     poll_seconds: float = Field(default=1.0, gt=0, le=60, description="How often the store is asked for new releases.")
-    send_seconds: float = Field(default=10.0, gt=0, description="A viewer who reads nothing for this long is let go.")
+    send_seconds: Seconds = Field(default=10.0, description="A viewer who reads nothing for this long is let go.")
     frame_ancestors: str = Field(
         default="'none'",
         pattern=r"^[A-Za-z0-9:/.*' -]+$",

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.released import Release
-from hubbub.server.quantity import Quantity
+from hubbub.released import Release, Value
 
 REACH = 2.12
 """Half a 95 % interval in standard errors. A single Laplace variable needs 2.118, a sum of several less, a Gaussian
@@ -19,8 +18,9 @@ REACH = 2.12
 class Sum:
     """Adds released values over ticks and keys.
 
-    Where a tick was measured it adds *measurements*: their noise is independent across ticks and keys and its variance
-    is known, so the variance of a sum is the sum of variances, and cutting at zero has not shifted them. Estimates of
+    Where a tick was measured it adds *measurements*: their noise is independent across ticks and its variance is known,
+    so the variance of a sum is the sum of variances, and cutting at zero has not shifted them. A release says itself
+    how its keys add up (`variance_of_sum`): their errors may go together. Estimates of
     a filter err together from tick to tick, in a way that a release does not tell. They are used only where a tick was
     predicted, and there the standard errors themselves are added, which is right for any dependence.
     """
@@ -31,8 +31,8 @@ class Sum:
         # Of each key; numbers until the first tick says how many keys there are.
         self._values: NDArray[np.float64] | float = 0.0
         self._dependent: NDArray[np.float64] | float = 0.0
-        self._variance = 0.0
-        self._keys = 0
+        self._variances: NDArray[np.float64] | float = 0.0
+        self._variance = 0.0  # of the sum over keys
 
     def add(self, release: Release, positions: Sequence[int] | None = None) -> None:
         """Add the keys at `positions` (all, if None) of one tick."""
@@ -44,52 +44,57 @@ class Sum:
             known = np.isfinite(values)
             self._values = self._values + np.where(known, values, 0.0)
             self._dependent = self._dependent + np.where(known, errors, math.inf)
-            self._keys = len(values)
         else:
             measured = release.measurements[at]
             self._values = self._values + measured.astype(np.float64)
-            self._variance += release.noise_variance
-            self._keys = len(measured)
+            self._variances = self._variances + release.variances[at]
+            self._variance += release.variance_of_sum(positions)
 
     @property
-    def quantity(self) -> Quantity:
+    def quantity(self) -> Value:
         """The sum over all keys that were added."""
-        error = math.sqrt(self._variance * self._keys) + float(np.sum(self._dependent))
-        return _quantity(float(np.sum(self._values)), error)
+        error = math.sqrt(self._variance) + float(np.sum(self._dependent))
+        return self._value(float(np.sum(self._values)), error)
 
-    def each(self, keys: int) -> list[Quantity]:
-        """The sum of each of the `keys` keys."""
-        values, dependent = (np.broadcast_to(part, keys) for part in (self._values, self._dependent))
-        errors = math.sqrt(self._variance) + dependent
-        return [_quantity(value, error) for value, error in zip(values.tolist(), errors.tolist(), strict=True)]
+    def each(self, keys: int, positions: Sequence[int] | None = None) -> list[Value]:
+        """The sum of each of the `keys` keys, or of those at some `positions` among them."""
+        at = slice(None) if positions is None else list(positions)
+        parts = (self._values, self._dependent, self._variances)
+        values, dependent, variances = (np.broadcast_to(part, keys)[at] for part in parts)
+        errors = np.sqrt(variances) + dependent
+        return [self._value(value, error) for value, error in zip(values.tolist(), errors.tolist(), strict=True)]
+
+    def _value(self, value: float, error: float) -> Value:
+        """Cut at zero, since what is counted is never negative. Predicted is what rests on no measurement at all."""
+        reach = REACH * error
+        numbers = max(value, 0.0), error, max(value - reach, 0.0), max(value + reach, 0.0)
+        return Value(*numbers, predicted=0 < self.predicted == self.ticks)
 
 
-def _quantity(value: float, error: float) -> Quantity:
-    """Cut at zero, since what is counted is never negative."""
-    reach = REACH * error
-    return Quantity(max(value, 0.0), error, max(value - reach, 0.0), max(value + reach, 0.0))
-
-
-def total_of(release: Release) -> Quantity:
+def total_of(release: Release) -> Value:
     """The sum over all keys of one tick."""
     return sum_of([release])
 
 
-def sum_of(releases: Iterable[Release], positions: Sequence[int] | None = None) -> Quantity:
+def sum_of(releases: Iterable[Release], positions: Sequence[int] | None = None) -> Value:
     adding = Sum()
     for release in releases:
         adding.add(release, positions)
     return adding.quantity
 
 
-def share_of(part: Quantity, whole: Quantity) -> Quantity | None:
+def share_of(part: Value, whole: Value, *, correlated: bool = False) -> Value | None:
     """`part` in per cent of `whole`, the errors carried over to first order; None where that says nothing.
 
-    >>> share_of(Quantity(340, 10, 320, 360), Quantity(1000, 30, 940, 1060)).text
-    '34.0 ± 1.4'
+    Errors of keys that go together (`correlated`) are added as they are, which is right for any dependence.
+
+    >>> print(share_of(Value(340, 10, 320, 360), Value(1000, 30, 940, 1060)))
+    34.0 ± 1.4
     """
-    if part.state != "measured" or whole.state != "measured":
+    if not (part.is_above_zero and whole.is_above_zero):
         return None
     share = 100 * part.value / whole.value
-    error = share * math.hypot(part.error / part.value, whole.error / whole.value)
-    return Quantity(share, error, max(share - REACH * error, 0.0), min(share + REACH * error, 100.0))
+    own, other = part.standard_error / part.value, whole.standard_error / whole.value
+    error = share * (own + other if correlated else math.hypot(own, other))
+    reach = REACH * error
+    return Value(share, error, max(share - reach, 0.0), min(share + reach, 100.0), predicted=part.predicted)

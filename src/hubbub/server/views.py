@@ -5,12 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hubbub.detect import Change
+from hubbub.detectors import Change
 from hubbub.server import clock
 from hubbub.server.channel import Channel
 from hubbub.server.picture import row_of
 from hubbub.server.ranking import Ranking
 from hubbub.server.sums import total_of
+from hubbub.server.words import attested_of
+from hubbub.store import Decision
 
 if TYPE_CHECKING:
     from hubbub.server.desk import Desk
@@ -21,7 +23,7 @@ LAST_DEBITS = 60
 def top_of(channel: Channel, most: int) -> dict[str, Any]:
     """The ranking at the latest tick. Keys that cannot be told apart share a bracket and stand in it by name."""
     if not channel.history:
-        return {"tick": None, "moment": "", "top": []}
+        return {"tick": None, "moment": "", "predicted": False, "top": []}
     release = channel.history[-1]
     ranking, total = Ranking.of_release(release), total_of(release)
     marked = {change.key: change for change in (channel.picture.changes if channel.picture else ())}
@@ -29,7 +31,12 @@ def top_of(channel: Channel, most: int) -> dict[str, Any]:
         row_of(release, i, total, ranking.of(i), marked.get(release.keys.names[i])).to_dict()
         for i in ranking.order(release.keys.names, most)
     ]
-    return {"tick": release.tick.index, "moment": clock.moment(release.tick), "top": rows}
+    return {
+        "tick": release.tick.index,
+        "moment": clock.moment(release.tick),
+        "predicted": release.is_predicted,
+        "top": rows,
+    }
 
 
 def alerts_of(channel: Channel) -> list[dict[str, Any]]:
@@ -52,8 +59,8 @@ def alerts_of(channel: Channel) -> list[dict[str, Any]]:
             "last_tick": run[-1].tick,
             "active": run[-1].tick == newest,
             "reason": _largest(run).reason,
-            "before": {"value": run[0].before, "standard_error": run[0].before_error},
-            "after": {"value": _largest(run).after, "standard_error": _largest(run).after_error},
+            "before": run[0].before.to_dict(),
+            "after": _largest(run).after.to_dict(),
         }
         for run in sorted(runs, key=lambda run: -run[-1].tick)
     ]
@@ -66,30 +73,39 @@ def _largest(run: list[Change]) -> Change:
 
 def budget_of(desk: Desk, name: str) -> dict[str, Any]:
     """What was promised and spent, and whether the ledger still says what was written. Reads the store."""
-    budget = desk.store.budget(name)
+    budget, stream = desk.store.budget(name), desk.store.stream(name)
     verdict = desk.watch.verdicts.get(name)
     return {
         "stream": name,
         **budget.to_dict(),
-        "unit": desk.store.stream(name).guarantee.unit.to_dict(),
+        "together": desk.store.total(budget.grant.name).to_dict(),
+        "unit": stream.guarantee.unit.to_dict(),
+        "attested": attested_of(stream),
         "ledger": {
             "verified": None if verdict is None else verdict.at.isoformat(),
             "ok": None if verdict is None else verdict.ok,
             "words": "not verified yet" if verdict is None else verdict.words,
         },
+        "decisions": [_decided(one) for one in desk.store.decisions(name)],
         "last_debits": _last_debits(desk, name),
     }
 
 
+def _decided(decision: Decision) -> dict[str, Any]:
+    """Since when what is counted, and which release said so."""
+    keys, evidence = decision.keys, {"stream": decision.evidence, "tick": decision.evidence_tick}
+    return {"tick": decision.tick, "domain": keys.kind, "keys": len(keys), "evidence": evidence}
+
+
 def _last_debits(desk: Desk, name: str) -> list[dict[str, Any]]:
     """What each of the last ticks cost, in both ledgers if there are two; `ranges` is what became of the second."""
-    beside = desk.feed.companion(name)
+    beside = desk.feed.ranges_of(name)
     second = {} if beside is None else {debit.tick: debit for debit in desk.store.debits(beside, last=LAST_DEBITS)}
-    found = []
+    lines = []
     for debit in desk.store.debits(name, last=LAST_DEBITS):
         other = second.get(debit.tick)
         costs = [debit.cost] if other is None else [debit.cost, other.cost]
-        found.append(
+        lines.append(
             {
                 "tick": debit.tick,
                 "state": debit.state,
@@ -99,4 +115,4 @@ def _last_debits(desk: Desk, name: str) -> list[dict[str, Any]]:
                 **({} if beside is None else {"ranges": "missing" if other is None else other.state}),
             }
         )
-    return found
+    return lines

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from hubbub.errors import HubbubError
+from hubbub.masking import masked
 from hubbub.server.clock import Clock
 from hubbub.server.faults import place_of
 from hubbub.server.feed import Feed
 from hubbub.store import Store
+
+log = logging.getLogger("hubbub.server")
 
 SECONDS = 600.0
 
@@ -27,7 +31,10 @@ class Verdict:
 
 
 class LedgerWatch:
-    """Walks every stream's ledger (and its companion's) in a worker thread, at the start and every ten minutes."""
+    """Walks every ledger in a worker thread, at the start and every ten minutes.
+
+    A promise is that of a grant: a stream's verdict is about all ledgers of its grant.
+    """
 
     def __init__(self, store: Store, feed: Feed, clock: Clock) -> None:
         self._store = store
@@ -50,21 +57,33 @@ class LedgerWatch:
                 await self._task
 
     async def look(self) -> None:
+        verdicts: dict[str, Verdict] = {}
         for stream in self._feed.streams:
-            beside = self._feed.companion(stream.name)
-            names = [stream.name] if beside is None else [stream.name, beside.name]
-            try:
-                found = [await asyncio.to_thread(self._store.verify, name) for name in names]
-            except Exception as error:  # whatever it was, the page must say that the ledger was not verified
-                what = error.code if isinstance(error, HubbubError) else f"{type(error).__name__} at {place_of(error)}"
-                self._verdicts[stream.name] = Verdict(self._clock(), False, f"could not be verified: {what}")
-                continue
-            broken = [one for one in found if not one.ok]
-            lines = sum(one.debits for one in found)
-            words = f"broken at {broken[0].faults[0]}" if broken else f"{lines:,} lines, none changed"
-            self._verdicts[stream.name] = Verdict(self._clock(), not broken, words)
+            grant = stream.part.grant.name
+            if grant not in verdicts:
+                verdicts[grant] = await self._verify(grant)
+            self._verdicts[stream.name] = verdicts[grant]
+
+    async def _verify(self, grant: str) -> Verdict:
+        try:
+            shares = (await asyncio.to_thread(self._store.grant, grant)).shares
+            results = [await asyncio.to_thread(self._store.verify, name) for name in shares]
+        except Exception as error:  # whatever it was, the page must say that the ledger was not verified
+            what = error.code if isinstance(error, HubbubError) else f"{type(error).__name__} at {place_of(error)}"
+            return Verdict(self._clock(), False, f"could not be verified: {what}")
+        broken = [one for one in results if not one.ok]
+        lines = sum(one.debits for one in results)
+        if broken:
+            # What exactly is wrong may quote the store: that is for its owner, the page tells where.
+            log.error("the ledger is broken: %s", masked(str(broken[0].faults[0])))
+        words = _where(broken[0].faults[0].tick) if broken else f"{lines:,} lines, none changed"
+        return Verdict(self._clock(), not broken, words)
 
     async def _run(self) -> None:
         while True:
             await self.look()
             await asyncio.sleep(SECONDS if self._verdicts else 5.0)
+
+
+def _where(tick: int | None) -> str:
+    return "broken; the server's log says how" if tick is None else f"broken at tick {tick:,}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from hubbub.privacy import Event, Session, Unit, Window
-from hubbub.released import plus_minus
+from hubbub.released import Value
+from hubbub.released.value import PREDICTED
 from hubbub.server import clock
 from hubbub.server.ports import Fact
-from hubbub.server.quantity import Quantity
+from hubbub.store import Stream
 
 _LABELS = {
     "lag_seconds": ("Lag", "seconds behind the clock"),
@@ -21,26 +21,35 @@ _LABELS = {
     "unknown_share": ("Unknown keys", "share of events whose key is not in the stream's list"),
     "malformed_share": ("Malformed", "share of events that could not be read"),
     "memory_bytes": ("Memory", "held by the pipeline"),
-    "rate": ("Rate", "events a second, roughly"),
+    "rate": ("Rate", "events per second, roughly"),
 }
 
 
-def protection(unit: Unit) -> dict[str, str]:
-    """What is protected, in the words of someone who has never heard of epsilon.
+_VOUCHED = {
+    "keys": "The list of keys",
+    "model": "The model",
+    "counts": "The counts",
+    "identity": "Who is who",
+}
 
-    >>> protection(Session(max_ticks=20))["blur"]
-    'nobody can tell whether any one visit took place'
+
+def attested_of(stream: Stream) -> dict[str, str]:
+    """What the owner vouches for, as it was recorded with the stream: short names and sentences."""
+    recorded = getattr(stream, "attested", None) or stream.options.get("attested")
+    if not isinstance(recorded, Mapping):
+        return {}
+    return {name: said for name, said in recorded.items() if isinstance(said, str)}
+
+
+def vouched(attested: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The same for people: what it is about, and the sentence.
+
+    >>> vouched({"identity": "A visitor is told by the column `person`.", "source": "One log."})
+    [('Who is who', 'A visitor is told by the column `person`.'), ('Source', 'One log.')]
     """
-    if isinstance(unit, Session):
-        thing, blur = "each visit", "nobody can tell whether any one visit took place"
-    elif isinstance(unit, Event):
-        thing, blur = "each single event", "nobody can tell whether any one event took place"
-    elif isinstance(unit, Window):
-        thing = f"whatever one person does within any {unit.max_ticks} ticks"
-        blur = f"nobody can tell what any one person did within {unit.max_ticks} ticks"
-    else:
-        thing, blur = "each person", "nobody can tell whether any one person was counted"
-    return {"thing": thing, "blur": blur, "bound": unit.bound}
+    known = [name for name in _VOUCHED if name in attested]
+    others = sorted(name for name in attested if name not in _VOUCHED)
+    return [(_VOUCHED.get(name, name.replace("_", " ").capitalize()), attested[name]) for name in [*known, *others]]
 
 
 _PASSED = frozenset({"lag_seconds", "delay_seconds", "trouble", "memory_bytes", "rate", "ticks_lost", "healthy"})
@@ -69,9 +78,9 @@ def fit_for_curator(status: Mapping[str, Fact]) -> dict[str, Fact]:
         if isinstance(given, int | float):
             kept[share] = float(f"{given:.2g}")
         elif isinstance(events, int) and events > 0:
-            found = [value for name in parts if isinstance(value := status.get(name), int)]
-            if found:
-                kept[share] = float(f"{sum(found) / events:.2g}")
+            numbers = [value for name in parts if isinstance(value := status.get(name), int)]
+            if numbers:
+                kept[share] = float(f"{sum(numbers) / events:.2g}")
     return kept
 
 
@@ -93,21 +102,21 @@ def range_words(begins: datetime | None, ends: datetime | None, first: int, last
     return f"from {start:%Y-%m-%d %H:%M:%S} to {end:%Y-%m-%d %H:%M:%S} UTC ({length})"
 
 
-def error_words(total: Quantity, missing: int, predicted: int) -> str:
+def error_words(total: Value, missing: int, predicted: int) -> str:
     """How wrong the total of a range may be, and what it lacks.
 
-    >>> error_words(Quantity(48213, 310, 47556, 48871), 1, 0)
+    >>> error_words(Value(48213, 310, 47556, 48871), 1, 0)
     'usually within ± 310; 95 of 100 times between 47,560 and 48,870. 1 tick was not measured and is not in the total.'
     """
     if not total.has_number:
         return f"{total.words}."
-    usual = plus_minus(total.value, total.error).split(" ± ")[1]
+    usual = total.text.split(" ± ")[1]
     said = f"usually within ± {usual}; {total.interval}."
     if missing:
         were, are = ("tick was", "is") if missing == 1 else ("ticks were", "are")
         said += f" {missing:,} {were} not measured and {are} not in the total."
     if predicted:
-        said += f" {predicted:,} tick{' was' if predicted == 1 else 's were'} not measured but predicted."
+        said += f" {predicted:,} tick{' was' if predicted == 1 else 's were'} {PREDICTED}."
     return said
 
 
@@ -117,11 +126,11 @@ def curator_facts(status: Mapping[str, Fact]) -> list[tuple[str, str, str]]:
     >>> curator_facts({"lag_seconds": 0.41, "dropped_share": 0.0123})[1]
     ('Dropped by the bound', '1.2 %', "share of contributions above the unit's bound")
     """
-    found = []
+    facts = []
     for name, value in status.items():
         label, words = _LABELS.get(name, (name.replace("_", " ").capitalize(), ""))
-        found.append((label, _shown(name, value), words))
-    return found
+        facts.append((label, _shown(name, value), words))
+    return facts
 
 
 def _shown(name: str, value: Fact) -> str:

@@ -1,59 +1,106 @@
-"""What a stream has spent."""
+"""What a grant promises, stream by stream, and what of it is spent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hubbub.privacy import Guarantee, together
+from hubbub.privacy import Grant, Guarantee
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """What one unit can have been charged at most, and what that leaves, in the guarantee's currency.
+class Spending:
+    """What one unit can have been charged by one stream at most, and what that leaves of the stream's share.
 
-    Open reservations count as spent. A stream with a companion has one budget: the sum of both, with each one's own in
-    `parts`; `settled`, `lost` and `reserved` then count the lines of both ledgers.
+    Open reservations count as spent.
     """
 
     guarantee: Guarantee
+    share: Fraction
     spent: Fraction
     left: Fraction
     settled: int
     lost: int
     reserved: int
-    parts: Mapping[str, Budget] = field(default_factory=dict)
-
-    @classmethod
-    def joined(cls, parts: Mapping[str, Budget]) -> Budget:
-        """What these streams promise and have spent together: a unit may meet all of them."""
-        budgets = list(parts.values())
-        return cls(
-            together(*(budget.guarantee for budget in budgets)),
-            sum((budget.spent for budget in budgets), Fraction(0)),
-            sum((budget.left for budget in budgets), Fraction(0)),
-            sum(budget.settled for budget in budgets),
-            sum(budget.lost for budget in budgets),
-            sum(budget.reserved for budget in budgets),
-            dict(parts),
-        )
-
-    @property
-    def currency(self) -> str:
-        return "epsilon" if self.guarantee.kind == "pure" else "rho"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; amounts are exact text."""
         return {
-            "guarantee": self.guarantee.sentence,
-            "currency": self.currency,
+            "share": str(self.share),
             "total": str(self.guarantee.budget),
             "spent": str(self.spent),
             "left": str(self.left),
             "settled": self.settled,
             "lost": self.lost,
             "reserved": self.reserved,
-            **({"parts": {name: part.to_dict() for name, part in self.parts.items()}} if self.parts else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What all streams of a grant have spent together, in the grant's currency: a unit may meet all of them.
+
+    `parts` holds each stream's own; `settled`, `lost` and `reserved` count the lines of all their ledgers.
+    """
+
+    grant: Grant
+    parts: Mapping[str, Spending]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.grant.guarantee
+
+    @property
+    def currency(self) -> str:
+        return "epsilon" if self.guarantee.kind == "pure" else "rho"
+
+    @property
+    def free(self) -> Fraction:
+        """The share that no stream has drawn."""
+        return 1 - sum((part.share for part in self.parts.values()), Fraction(0))
+
+    @property
+    def total(self) -> Fraction:
+        """What a unit may be charged in all, by streams that are there and by those that may still come."""
+        drawn = sum((part.guarantee.budget for part in self.parts.values()), Fraction(0))
+        return drawn + self.free * self.guarantee.divisible if self.free else drawn
+
+    @property
+    def spent(self) -> Fraction:
+        return sum((part.spent for part in self.parts.values()), Fraction(0))
+
+    @property
+    def left(self) -> Fraction:
+        return self.total - self.spent
+
+    @property
+    def settled(self) -> int:
+        return sum(part.settled for part in self.parts.values())
+
+    @property
+    def lost(self) -> int:
+        return sum(part.lost for part in self.parts.values())
+
+    @property
+    def reserved(self) -> int:
+        return sum(part.reserved for part in self.parts.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; amounts are exact text."""
+        return {
+            "grant": self.grant.name,
+            "population": self.grant.population,
+            "apart_from": list(self.grant.apart_from),
+            "guarantee": self.guarantee.sentence,
+            "currency": self.currency,
+            "total": str(self.total),
+            "spent": str(self.spent),
+            "left": str(self.left),
+            "free_share": str(self.free),
+            "settled": self.settled,
+            "lost": self.lost,
+            "reserved": self.reserved,
+            "parts": {name: part.to_dict() for name, part in self.parts.items()},
         }

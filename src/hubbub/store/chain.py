@@ -4,8 +4,10 @@
 |---|---|---|
 | debits | a tick is reserved | all that is fixed at that moment, and the hash of the debit before |
 | outcomes | a tick is settled or lost | that hash, the outcome, its final cost, its release, and the seal before |
+| both | a stream's domain changes | the domain, its first tick, the release it follows from; hash and seal before |
 
-Both begin at the stream's genesis, which covers its name, keys, guarantee, method and options. The seal of the last
+Both begin at the stream's genesis, which covers its name, keys, guarantee, method and options (and among them its grant
+and its share). The seal of the last
 outcome therefore stands for the whole ledger up to there: written down elsewhere, it is an anchor.
 """
 
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hubbub.store.debit import Debit
+    from hubbub.store.decision import Decision
     from hubbub.store.packing import PackedRelease
 
 
@@ -45,6 +48,11 @@ def genesis(name: str, keys: str, guarantee: str, method: str, options: str) -> 
     return digest("stream 1", name, keys, guarantee, method, options)
 
 
+def grant_genesis(name: str, population: str, guarantee: str, apart_from: str) -> bytes:
+    """What a grant is, as one hash."""
+    return digest("grant 1", name, population, guarantee, apart_from)
+
+
 def debit_hash(debit: Debit) -> bytes:
     d = debit
     return digest("debit 1", d.previous, d.place, d.tick, d.start, d.length, d.epsilon, d.rho, d.purpose, d.reserved)
@@ -54,10 +62,23 @@ def seal(before: bytes, debit_hash: bytes, state: str, epsilon: str, rho: str, r
     return digest("outcome 1", before, debit_hash, state, epsilon, rho, release)
 
 
+def decision_hash(decision: Decision) -> bytes:
+    d = decision
+    evidence = (d.evidence, d.evidence_tick, d.evidence_seal)
+    return digest("domain 1", d.previous, d.place, d.tick, d.domain, *evidence, d.decided)
+
+
+def decision_seal(before: bytes, decision_hash: bytes) -> bytes:
+    return digest("decision 1", before, decision_hash)
+
+
 def release_digest(packed: PackedRelease) -> bytes:
     p = packed
     variance = None if p.noise_variance is None else struct.pack(">d", p.noise_variance)
-    return digest("release 1", p.estimates, p.standard_errors, p.lower, p.upper, p.measurements, variance)
+    parts = (p.estimates, p.standard_errors, p.lower, p.upper, p.measurements, variance)
+    if p.noise_variances is None and p.correlated is None:
+        return digest("release 1", *parts)
+    return digest("release 2", *parts, p.noise_variances, p.correlated)
 
 
 def mark(seal: bytes, tick: int, place: int, snapshot: bytes, account: str, settled: int, lost: int) -> bytes:

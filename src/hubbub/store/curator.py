@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from hubbub.confidential import Counts
-from hubbub.errors import BudgetExceeded, HubbubError, InvalidParameter, StoreUnavailable
+from hubbub.errors import BudgetExceeded, HubbubError, InvalidParameter, StoreSetBack, StoreUnavailable
 from hubbub.exact import whole
+from hubbub.mechanism import OnlineMechanism
+from hubbub.noise import require_secure
 from hubbub.privacy import Account
-from hubbub.released import Cost, Release, Snapshot, Tick
+from hubbub.released import Cost, Domain, Release, Snapshot, Tick
 from hubbub.store.debit import Debit
+from hubbub.store.decisions import Counted, decided, expect_named
 from hubbub.store.faults import fault_point
 from hubbub.store.ledger import NOBODY, Ledger, Moved, Position, taken
-from hubbub.store.mechanism import Mechanism
+from hubbub.store.options import with_options
 from hubbub.store.owner import is_gone, new_owner, retire
 from hubbub.store.stream import Definition
 
@@ -25,10 +28,15 @@ _POLL = 0.01
 class Curator:
     """Releases ticks of one stream so that no crash, no second curator and no full disk can break the promise.
 
-    A tick goes through five steps: *check* everything that can be refused; *debit* its cost durably; *draw*; write
-    release, estimator's state and settlement in *one transaction*; *publish*, that is, return. A tick that was
-    debited and has no outcome (a crash, a failed write) is lost: it is predicted, its whole reserved cost stays
-    charged, and it is never drawn again. What was drawn for it was never published.
+    A tick goes through six steps: *check* everything that can be refused; *debit* its cost durably; *mark* outside the
+    store that it was debited; *draw*; write release, estimator's state and settlement in *one transaction*; *publish*,
+    that is, return. A tick that was debited and has no outcome (a crash, a failed write) is lost: it is predicted, its
+    whole reserved cost stays charged, and it is never drawn again. What was drawn for it was never published.
+
+    A store that does not hold what was marked was set back to an older copy, and is refused (`StoreSetBack`).
+    `proved` tells whether the mark shows that the store is the newest there ever was. Where it does not (a new machine,
+    marks switched off, another machine released since), no tick may be released that ended before this curator was
+    opened: it may have been released before. `lose` books such a tick at its full cost.
 
     `reserve_ahead` debits that many ticks in one commit and so saves waiting for the disk; after a crash, those that
     were not used are lost. `patience` is how many seconds another curator's open reservation is waited for, if it
@@ -36,10 +44,11 @@ class Curator:
 
     Guarantee
         Protects: what the releaser's guarantee protects; the same promise, now across restarts and curators.
-        Enforced by the caller: the unit's bounds, before counting; one store for all curators of a stream.
+        Enforced by the caller: the unit's bounds, before counting; one store for all curators of a stream; where
+        `proved` is False and ticks have no time, that none is released which was released before.
         Formula: the sum of all debits that one unit can meet (settled at their cost, reserved and lost at the
         reserved amount) is at most the guarantee's budget.
-        Not covered: a store that is set back to an older copy (compare the head, `hubbub ledger verify --head`).
+        Not covered: a store that is set back together with its mark (a snapshot of the whole machine).
         Reference: none; the argument is our own.
         Proof: docs/proofs/ledger.md (proved).
 
@@ -51,7 +60,8 @@ class Curator:
     >>> from hubbub.store import Store
     >>> folder = tempfile.TemporaryDirectory()
     >>> lpa = Lpa(Keys(["front", "news"]), Guarantee.pure(Session(max_ticks=20), 1))
-    >>> with Store.open(Path(folder.name) / "site.db") as store, store.curate("site", lpa) as curator:
+    >>> here = Path(folder.name)
+    >>> with Store.open(here / "site.db", marks=here / "marks") as store, store.curate("site", lpa) as curator:
     ...     print(curator.guarantee)
     ...     release = curator.release(Counts.of(lpa.keys, Tick(0), {"front": 812, "news": 240}))
     ...     store.budget("site").spent
@@ -63,16 +73,20 @@ class Curator:
     def __init__(
         self,
         ledger: Ledger,
-        releaser: Mechanism,
+        releaser: OnlineMechanism,
         *,
         reserve_ahead: int = 1,
         patience: float = 5.0,
     ) -> None:
         stream = ledger.stream
-        # Options are the caller's: a releaser does not know its own.
-        stream.definition.expect(
-            Definition.of(stream.name, releaser.keys, releaser.guarantee, releaser.name, stream.options)
-        )
+        require_secure(releaser.source)
+        # The grant and all facts but the mechanism's options are the caller's, who had them compared.
+        facts = with_options(stream.options, releaser, stream)
+        same_promise = releaser.guarantee == stream.guarantee
+        promise = stream.part if same_promise else releaser.guarantee
+        # It may have been made for the domain of the first day, or for the one of today: the store brings it there.
+        keys = stream.keys if releaser.keys == ledger.keys() else releaser.keys
+        stream.definition.expect(Definition.of(stream.name, keys, promise, releaser.name, facts))
         if releaser.next_tick != 0:
             raise InvalidParameter(
                 f"The releaser has already released up to tick {releaser.next_tick - 1} outside the store.",
@@ -92,6 +106,10 @@ class Curator:
         self._account: Account
         self._stale = True
         self._closed = False
+        self._opened = ledger.clock()
+        self._proved: bool | None = None
+        self._largest: Cost | None = None
+        self._handed_back = False
         try:
             self._catch_up()
         except BaseException:
@@ -101,14 +119,33 @@ class Curator:
     # ── what a stream does ───────────────────────────────────────────────────────────────────────────────────────
 
     @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of the streams that it releases into: one."""
+        return (self.stream.name,)
+
+    @property
     def next_tick(self) -> int:
         """The first tick that is free, as far as this curator knows."""
         held = [debit.tick for debit in self._position.pending if debit.tick not in self._unused]
         return max(held, default=self._position.checkpoint.tick) + 1
 
+    @property
+    def proved(self) -> bool:
+        """Whether it is shown that the store was not set back: whether the past that it tells is the whole past."""
+        return self._proved is True
+
+    def first_free(self, ended: int) -> int:
+        """The first tick that may be released, if `ended` was the last to end before this curator was opened.
+
+        Without proof that is the one after `ended`: `lose` the ticks from `next_tick` up to there, or `predict` those
+        that cannot have been released before.
+        """
+        return self.next_tick if self.proved else max(self.next_tick, ended + 1)
+
     def release(self, counts: Counts) -> Release:
-        """Debit, draw, store, and only then return what may be published."""
+        """Debit, mark, draw, store, and only then return what may be published."""
         tick = counts.tick
+        self._require_unseen(tick)
         with self._lock, self._alive():
             while True:
                 self._catch_up(tick)
@@ -120,6 +157,7 @@ class Curator:
                     break
                 except Moved:
                     self._stale = True
+            self._ledger.keep_mark(self._position.pending[-1], self._account)
             self._unused.discard(tick.index)  # from here on the tick may have been drawn
             release = self._releaser.release(counts)
             fault_point("draw:done")
@@ -137,6 +175,43 @@ class Curator:
                 except Moved:
                     self._stale = True
 
+    def lose(self, tick: Tick) -> Release:
+        """Book a tick that may have been drawn in a past which the store forgot: charged in full, predicted, not drawn.
+
+        The charge is the most that any tick of the stream was ever debited.
+        """
+        with self._lock, self._alive():
+            while True:
+                self._catch_up(tick)
+                try:
+                    self._skip_unused(tick)
+                    return self._book_lost(tick)
+                except Moved:
+                    self._stale = True
+
+    @property
+    def keys(self) -> Domain:
+        """What is counted from the next tick on, as far as this curator knows."""
+        return self._releaser.keys
+
+    def change_domain(self, new: Counted | Callable[[Release], Counted], *, released: tuple[str, int]) -> Domain:
+        """Count by another domain from the next tick on, because of what was released; it costs nothing.
+
+        `released` names the evidence: a stream (this one, or another of the same grant) and a tick of it that is
+        settled. `new` is the domain that follows from it; better, a rule that is handed that release and nothing else.
+        Anything but a settled release is refused (`UnreleasedDecision`), and so is a mechanism that cannot go on with
+        other keys (`Traits.changes_domain`). The decision is written into the ledger together with the estimator's new
+        state. What was released before keeps the keys that it had. Done twice, nothing happens the second time.
+        """
+        with self._lock, self._alive():
+            self._stale = True  # whether there is anything to change is for the store to say
+            while True:
+                self._catch_up()
+                try:
+                    return self._change_domain(new, released)
+                except Moved:
+                    self._stale = True
+
     def close(self) -> None:
         """Hand back what was reserved and not used, so that a successor need not count it as lost."""
         with self._lock:
@@ -146,8 +221,12 @@ class Curator:
             retire(self._owner)
             if self._unused:
                 # If even this fails they count as lost later, which costs budget but no privacy.
-                with suppress(StoreUnavailable):
+                with suppress(StoreUnavailable, StoreSetBack):
                     self._ledger.hand_over(self._owner, NOBODY, first=min(self._unused))
+                    self._ledger.keep_mark(self._position.pending[-1], self._account, free=True)
+
+    def __repr__(self) -> str:
+        return f"<Curator of {self.stream!r}, next tick {self.next_tick:,}>"
 
     def __enter__(self) -> Curator:
         return self
@@ -219,11 +298,65 @@ class Curator:
         release = self._releaser.predict(tick, lost)
         return release, self._releaser.snapshot().to_bytes()
 
+    def _change_domain(self, new: Counted | Callable[[Release], Counted], released: tuple[str, int]) -> Domain:
+        evidence = self._ledger.evidence(released)
+        keys = decided(new, evidence)
+        expect_named(keys, released)
+        if self._position.pending:
+            raise InvalidParameter(
+                f"Ticks up to {self._position.last_tick} are reserved ahead, for the keys of now.",
+                "Use reserve_ahead=1 for a stream whose domain changes.",
+            )
+        if keys != self._releaser.keys:
+
+            def change() -> bytes:
+                self._releaser.change_domain(keys)
+                return self._releaser.snapshot().to_bytes()
+
+            self._position = self._ledger.decide(self._position, keys, released, change)
+        return keys
+
     def _skip_unused(self, tick: Tick) -> None:
         """Ticks reserved ahead that the caller left out: nothing was drawn for them, so they settle for nothing."""
         while self._unused and (debit := self._position.pending[0]).tick < tick.index:
             self._unused.discard(debit.tick)
             self._settle(self._releaser.predict(debit.at))
+
+    def _book_lost(self, tick: Tick) -> Release:
+        made: list[Release] = []
+
+        def predicted(cost: Cost) -> tuple[Release, bytes]:
+            release, snapshot = self._predicted(tick, cost)
+            made.append(release)
+            return release, snapshot
+
+        if tick.index in self._unused:  # reserved ahead: that amount is charged, and no more
+            debit = self._position.pending[0]
+            self._unused.discard(tick.index)
+            self._position = self._ledger.lose(self._position, self._account, lambda: predicted(debit.limit))
+        else:
+            cost = self._full_cost(tick)
+            self._position = self._ledger.book_lost(
+                self._position, self._account, tick, cost, lambda: predicted(cost)
+            )  # fmt: skip
+        return made[-1]
+
+    def _full_cost(self, tick: Tick) -> Cost:
+        if self._largest is None:
+            amounts = [*self._ledger.largest(), self._account.even_cost]
+            self._largest = max(amounts, key=self._account.amount)
+        return max(self._largest, self._releaser.cost(tick), key=self._account.amount)
+
+    def _require_unseen(self, tick: Tick) -> None:
+        """Without proof, a tick that was over before we began may have been released in a past we do not see."""
+        if self.proved or self._ledger.mark is None or tick.start is None or tick.length is None:
+            return
+        if tick.start + tick.length <= self._opened:
+            raise StoreSetBack(
+                f"Tick {tick.index} ended before this curator was opened, and nothing shows that the store is not an "
+                "older copy: it may have been released before.",
+                "Book it with `curator.lose(tick)`, and go on with ticks that end from now on.",
+            )
 
     # ── after a failure, a restart, or another curator's work ────────────────────────────────────────────────────
 
@@ -251,7 +384,10 @@ class Curator:
                 break
             first = waiting[0]
             if first.owner == NOBODY:
-                self._take_over()
+                if self._handed_back:
+                    self._unused |= self._ledger.hand_over(NOBODY, self._owner)
+                else:  # the mark cannot show that nobody has drawn for them since
+                    self._lose(first)
                 continue
             if first.tick != seen:
                 seen, since = first.tick, time.monotonic()
@@ -268,21 +404,32 @@ class Curator:
             raise self._gone(wanted)
 
     def _read(self) -> None:
-        self._position = self._ledger.position()
+        self._position, mark = self._ledger.checked_position()
         self._unused &= {debit.tick for debit in self._position.pending if debit.owner == self._owner}
         checkpoint = self._position.checkpoint
         self._account = checkpoint.open_account(self.stream)
+        keys = self._ledger.keys(self._position)
+        if keys != self._releaser.keys:
+            self._releaser.change_domain(keys)
         self._releaser.restore(Snapshot.from_bytes(checkpoint.snapshot or self._fresh))
+        file = self._ledger.mark
+        # Reservations that a closed curator handed back are as good as our own, if the mark knows of it.
+        self._handed_back = file is None or (mark is not None and mark.free and mark.hash == self._position.last[0])
+        if self._proved is None:
+            self._proved = (
+                file is not None and mark is not None and file.whole and not self._ledger.released_after(mark)
+            )
+        if self.proved and mark is not None and mark.hash != self._position.last[0]:
+            # What another curator wrote belongs to the past that we have seen: a standby's mark moves along.
+            last = self._ledger.debit(self._position.last_tick)
+            if last is not None:
+                self._ledger.keep_mark(last, self._account)
 
     def _lose(self, debit: Debit) -> None:
         with suppress(Moved):  # another curator came before; the next look at the store shows it
             self._position = self._ledger.lose(
                 self._position, self._account, lambda: self._predicted(debit.at, debit.limit)
             )
-
-    def _take_over(self) -> None:
-        """Reservations that a closed curator handed back are as good as our own, once the store says so."""
-        self._unused |= self._ledger.hand_over(NOBODY, self._owner)
 
     def _gone(self, tick: Tick) -> Exception:
         debit = self._ledger.debit(tick.index)

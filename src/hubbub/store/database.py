@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, Connection, Engine
 
-from hubbub.errors import InvalidParameter, MissingExtra, StoreUnavailable
+from hubbub.errors import MissingExtra, StoreUnavailable
+from hubbub.store.address import parse, shown, wrong
+from hubbub.store.sqlite_file import SqliteFile, replaced
 from hubbub.store.unavailable import unavailable
 
 _WRITING = "hubbub_writing"
@@ -25,26 +28,48 @@ class Database:
     `fsync=off` is refused, since after a power cut it may have forgotten what was spent.
     """
 
-    def __init__(self, url: URL, *, read_only: bool, patience: float) -> None:
+    def __init__(self, url: URL, *, read_only: bool, patience: float, untouched: bool = False) -> None:
         self.is_sqlite = url.get_backend_name() == "sqlite"
-        self.where = url.database or "" if self.is_sqlite else url.render_as_string(hide_password=True)
+        self.where = shown(url)
         self._read_only = read_only
         self._pid = os.getpid()
         self._patience = patience
-        self._engine = self._sqlite(url) if self.is_sqlite else self._postgres(url)
+        self._file: SqliteFile | None = None
+        if self.is_sqlite:
+            self._file = SqliteFile(url.database or "", read_only=read_only, patience=patience, untouched=untouched)
+        self._engine = self._postgres(url) if self._file is None else self._sqlite(self._file)
 
     @classmethod
-    def at(cls, address: str | Path, *, create: bool, read_only: bool, patience: float) -> Database:
+    def at(
+        cls, address: str | Path, *, create: bool, read_only: bool, patience: float, untouched: bool = False
+    ) -> Database:  # fmt: skip
         """`address` is a path, `sqlite:///path` or `postgresql://…`."""
-        url = _parse(address)
-        if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
+        url = parse(address)
+        made = cls(url, read_only=read_only, patience=patience, untouched=untouched)
+        if made._file is not None and not made._file.exists():
             if read_only or not create:
                 raise StoreUnavailable(f"There is no store at {url.database}.", "Check the path.")
-            if not Path(url.database or "").parent.is_dir():
-                raise StoreUnavailable(
-                    f"The folder of {url.database} does not exist.", "Make the folder first, or check the path."
-                )
-        return cls(url, read_only=read_only, patience=patience)
+            made._file.create()
+        return made
+
+    def tighten(self) -> str:
+        """Take a SQLite file away from other users of the machine; a word about it if that was needed."""
+        return "" if self._file is None or self._read_only else self._file.tighten()
+
+    def settle_file(self) -> None:
+        """Bring what stands in the `-wal` of a SQLite store into the file itself, if the disk and other readers let us.
+
+        A young store is all in its `-wal`. Whoever loses that, or tidies it up after a crash, would hold an empty file,
+        which passes for a new store that owes nothing. One that knows its name and streams is found out by its marks.
+        """
+        if self._file is not None:
+            self._file.take_in_wal()
+
+    def insert_new(self, table: sa.Table) -> sa.Insert:
+        """An insert that leaves a row alone which is there already."""
+        kind = sqlite if self.is_sqlite else postgresql
+        made: sa.Insert = kind.insert(table).on_conflict_do_nothing()
+        return made
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -59,7 +84,14 @@ class Database:
         if self._read_only:
             raise StoreUnavailable(f"The store {self.where} was opened read-only.", "Open it for writing.")
         with self._transaction({_WRITING: True}) as connection:
+            file = connection.connection.driver_connection
+            self._expect(file)
             yield connection
+        self._expect(file)  # committed, but where? If the file is gone it is as if it had not been
+
+    def _expect(self, connection: Any) -> None:
+        if self._file is not None and not self._file.is_current(connection):
+            raise replaced(self.where)
 
     @contextmanager
     def _transaction(self, options: dict[str, Any]) -> Iterator[Connection]:
@@ -74,32 +106,26 @@ class Database:
         except sa.exc.IntegrityError:
             raise
         except sa.exc.DBAPIError as error:
-            raise unavailable(error.orig or error, self.where) from error
-        except sa.exc.TimeoutError as error:
+            # The driver's own words stay behind: they may repeat the address, and with it a password.
+            raise unavailable(error.orig or error, self.where) from None
+        except sa.exc.TimeoutError:
             raise StoreUnavailable(
                 f"All connections to the store {self.where} are in use.", "Use fewer threads at once, or wait longer."
-            ) from error
+            ) from None
 
     def close(self) -> None:
         self._engine.dispose(close=os.getpid() == self._pid)
 
     # ── the two kinds ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _sqlite(self, url: URL) -> Engine:
-        path = url.database or ""
-        if self._read_only:
-            quoted = Path(path).absolute().as_uri()
-            url = sa.make_url(f"sqlite:///{quoted}?mode=ro&uri=true")
-        engine = sa.create_engine(url, pool_timeout=self._patience, connect_args={"timeout": self._patience})
+    def _sqlite(self, file: SqliteFile) -> Engine:
+        url = URL.create("sqlite", database=str(file.path))
+        engine = sa.create_engine(url, creator=file.connect, pool_timeout=self._patience)
 
-        @sa.event.listens_for(engine, "connect")
-        def prepare(connection: Any, record: Any) -> None:  # noqa: ARG001
-            connection.isolation_level = None  # transactions begin where we say, not where the driver guesses
-            if not self._read_only:
-                connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA fullfsync=ON")  # macOS: a plain fsync stops at the drive's cache
-            connection.execute("PRAGMA foreign_keys=ON")
+        @sa.event.listens_for(engine, "checkout")
+        def checkout(connection: Any, record: Any, proxy: Any) -> None:  # noqa: ARG001
+            if not file.is_current(connection):  # the pool then throws it away and opens what the path leads to now
+                raise sa.exc.DisconnectionError
 
         @sa.event.listens_for(engine, "begin")
         def begin(connection: Connection) -> None:
@@ -114,13 +140,18 @@ class Database:
             import psycopg  # noqa: F401
         except ImportError:
             raise MissingExtra.of("psycopg", "postgres") from None
-        arguments = {"connect_timeout": max(2, int(self._patience))}
-        engine = sa.create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            pool_pre_ping=True,  # a server that was started anew is noticed before anything is begun on it
-            pool_timeout=self._patience,
-            connect_args=arguments,
-        )
+        # Parameters may hold passwords too: handed over beside the URL, so that nothing that shows a URL shows them.
+        beside = {name: value for name, value in url.query.items() if name not in ("host", "port")}
+        arguments = beside | {"connect_timeout": max(2, int(self._patience))}
+        try:
+            engine = sa.create_engine(
+                url.set(drivername="postgresql+psycopg").difference_update_query(beside),
+                pool_pre_ping=True,  # a server that was started anew is noticed before anything is begun on it
+                pool_timeout=self._patience,
+                connect_args=arguments,
+            )
+        except (sa.exc.ArgumentError, ValueError):  # they repeat what was given, and with it a password
+            raise wrong("Its parameters cannot be read.") from None
 
         @sa.event.listens_for(engine, "connect")
         def prepare(connection: Any, record: Any) -> None:  # noqa: ARG001
@@ -142,26 +173,3 @@ class Database:
             connection.commit()
 
         return engine
-
-
-def _parse(address: str | Path) -> URL:
-    text = os.fspath(address)
-    if "://" not in text:
-        url = URL.create("sqlite", database=text)
-    else:
-        try:
-            url = make_url(text)
-        except sa.exc.ArgumentError:
-            raise _wrong("It cannot be read as an address.") from None
-        if url.get_backend_name() not in ("sqlite", "postgresql"):
-            raise _wrong(f"Its kind is {url.get_backend_name()!r}.")
-    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
-        raise _wrong("A ledger must outlive the process, so it cannot be kept in memory.")
-    return url
-
-
-def _wrong(why: str) -> InvalidParameter:
-    return InvalidParameter(
-        f"This is not the address of a store. {why}",
-        "Give a path (site.db), sqlite:///path or postgresql://user:password@host/database.",
-    )

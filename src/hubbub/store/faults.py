@@ -8,6 +8,8 @@ FAULT_POINTS = (
     "debit:begin",  # nothing is written yet
     "debit:written",  # the debit is in the transaction, not committed
     "debit:committed",  # the debit is durable, nothing is drawn
+    "mark:begin",  # the same; the mark outside the store is the old one
+    "mark:written",  # the mark is written, not yet flushed to the disk
     "draw:done",  # noise is drawn, nothing about it is written
     "settle:debit",  # the settlement is in the transaction
     "settle:release",  # the release too
@@ -19,6 +21,21 @@ FAULT_POINTS = (
     "lost:committed",  # its outcome is durable
 )
 """Every name that `fault_point` is called with, in the order in which a tick meets them."""
+
+CREATION_POINTS = (
+    "grant:begin",  # nothing is written yet
+    "grant:written",  # the grant is in the transaction, not committed
+    "stream:written",  # its streams too, with their marks outside the store: all but the commit
+    "stream:committed",  # grant and streams are durable
+)
+"""The same for the making of streams, which happens once."""
+
+DOMAIN_POINTS = (
+    "domain:begin",  # nothing is written yet
+    "domain:written",  # the decision and the new state are in the transaction, not committed
+    "domain:committed",  # both are durable
+)
+"""The same for a change of what is counted."""
 
 _hook: Callable[[str], None] | None = None
 

@@ -12,14 +12,17 @@ from sqlalchemy.engine import Connection
 
 from hubbub.errors import BudgetExceeded, LedgerBroken, TickTaken
 from hubbub.privacy import Account
-from hubbub.released import Cost, Release, Tick
-from hubbub.store import chain, schema
+from hubbub.released import Cost, Domain, Release, Tick
+from hubbub.store import chain, decisions, schema
 from hubbub.store.checkpoint import Checkpoint, account_text
 from hubbub.store.database import Database
-from hubbub.store.debit import Debit, State
+from hubbub.store.debit import Debit, State, cost_of
+from hubbub.store.decision import Decision
 from hubbub.store.faults import fault_point
+from hubbub.store.mark import Mark
+from hubbub.store.mark_file import MarkFile, set_back
 from hubbub.store.packing import PackedRelease
-from hubbub.store.stream import Stream
+from hubbub.store.stream import Stream, domain_text
 from hubbub.store.times import Clock, span_of, to_micros
 
 _D, _S = schema.debits.c, schema.states.c
@@ -29,7 +32,7 @@ _CHECKPOINT = sa.select(*(_S[name] for name in Checkpoint.__slots__)).where(_S.s
 _PENDING = (
     sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick > sa.bindparam("after")).order_by(_D.tick)
 )
-_LAST = sa.select(_D.hash, _D.seal).where(_D.stream == sa.bindparam("id")).order_by(_D.tick.desc()).limit(1)
+_LAST = sa.select(_D.hash, _D.seal, _D.place).where(_D.stream == sa.bindparam("id")).order_by(_D.tick.desc()).limit(1)
 _AT = sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick == sa.bindparam("at"))
 _LOCK = sa.select(schema.streams.c.id).where(schema.streams.c.id == sa.bindparam("id")).with_for_update()
 _RESERVE = sa.insert(schema.debits)
@@ -67,6 +70,8 @@ class Position:
     checkpoint: Checkpoint
     pending: tuple[Debit, ...]
     last: tuple[bytes, bytes | None]
+    decision: Decision | None = None
+    """The last one about what is counted; None while the stream has its first domain."""
 
     @property
     def last_tick(self) -> int:
@@ -85,15 +90,51 @@ class Ledger:
     is undone, but what was handed in (the account, the estimator behind `predict`) may have moved on: read both anew.
     """
 
-    def __init__(self, database: Database, stream: Stream, clock: Clock) -> None:
+    def __init__(self, database: Database, stream: Stream, clock: Clock, mark: MarkFile | None = None) -> None:
         self.database = database
         self.stream = stream
-        self._clock = clock
+        self.clock = clock
+        self.mark = mark
+        self._checked: Mark | None = None  # the mark that was last found in the store
 
     def position(self) -> Position:
-        """Where the stream stands, read in one moment."""
+        """Where the stream stands, read in one moment. Whoever goes on from there uses `checked_position`."""
         with self.database.read() as connection:
             return self._position(connection)
+
+    def checked_position(self) -> tuple[Position, Mark | None]:
+        """Where the stream stands, and the mark outside the store, which was found in it in the same moment.
+
+        The mark is read first: a debit is committed before it is marked, so the store can only be further on.
+        """
+        mark = self._read_mark()
+        with self.database.read() as connection:
+            self._check_mark(connection, mark)
+            return self._position(connection), mark
+
+    def holds(self, mark: Mark) -> bool:
+        """Whether the store has the debit that is marked."""
+        with self.database.read() as connection:
+            return self._holds(connection, mark)
+
+    def released_after(self, mark: Mark) -> bool:
+        """Whether anything was drawn after the mark: not from here, since here the mark comes before the draw."""
+        drawn = sa.or_(_D.settled_epsilon != "0", _D.settled_rho != "0")
+        of_ours = sa.and_(_D.stream == self.stream.id, _D.place > mark.place, _D.state == "settled", drawn)
+        with self.database.read() as connection:
+            return connection.execute(sa.select(sa.exists().where(of_ours))).scalar_one()
+
+    def largest(self) -> list[Cost]:
+        """Each amount that was ever debited."""
+        query = sa.select(_D.epsilon, _D.rho).where(_D.stream == self.stream.id).distinct()
+        with self.database.read() as connection:
+            return [cost_of(*row) for row in connection.execute(query)]
+
+    def keep_mark(self, debit: Debit, account: Account, *, free: bool = False) -> None:
+        """Write down outside the store, durably, that it holds `debit`; must be done before anything is drawn."""
+        if self.mark is not None:
+            to = replace(Mark.of(debit), free=free)
+            self._checked = self.mark.move(to, self._checked, account, self.holds)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -104,14 +145,28 @@ class Ledger:
             yield connection
 
     def reserve(
-        self, position: Position, account: Account, wanted: Sequence[tuple[Tick, Cost]], owner: str, purpose: str
+        self,
+        position: Position,
+        account: Account,
+        wanted: Sequence[tuple[Tick, Cost]],
+        owner: str,
+        purpose: str,
+        *,
+        checked: bool = True,
     ) -> Position:
-        """Debit ticks durably, in one commit; or refuse what the guarantee does not allow, and write nothing."""
+        """Debit ticks durably, in one commit; or refuse what the guarantee does not allow, and write nothing.
+
+        A store that does not hold its mark is refused, unless it is being mended (`checked` is then False).
+        """
         self._check(position, account, wanted)
         fault_point("debit:begin")
+        mark = self._read_mark() if checked else None
         try:
             with self.writing() as connection:
                 self._expect(connection, position)
+                if mark is not None and mark.hash != position.last[0]:
+                    self._check_mark(connection, mark)
+                self._checked = mark
                 made = self._chained(position, wanted, owner, purpose)
                 connection.execute(_RESERVE, [self._row(debit) for debit in made])
                 fault_point("debit:written")
@@ -150,6 +205,67 @@ class Ledger:
         fault_point("settle:committed")
         return release, after
 
+    def book_lost(
+        self,
+        position: Position,
+        account: Account,
+        tick: Tick,
+        cost: Cost,
+        predict: Callable[[], tuple[Release, bytes]],
+    ) -> Position:
+        """A tick that may have been drawn in a past that the store forgot: charged, predicted, never drawn."""
+        self._check(position, account, [(tick, cost)])
+        with self.writing() as connection:
+            self._expect(connection, position)
+            release, snapshot = predict()
+            made = self._chained(position, [(tick, cost)], NOBODY, "lost")
+            connection.execute(_RESERVE, [self._row(debit) for debit in made])
+            before = replace(position, pending=made, last=(made[-1].hash, None))
+            after = self._settle(connection, before, account, "lost", release, snapshot)
+        fault_point("lost:committed")
+        return after
+
+    def keys(self, position: Position | None = None) -> Domain:
+        """What is counted after `position`, or now."""
+        decision = (self.position() if position is None else position).decision
+        return self.stream.keys if decision is None else decision.keys
+
+    def evidence(self, released: tuple[str, int]) -> Release:
+        """The settled release of a stream of the same grant that a decision may rest on; anything else is refused."""
+        with self.database.read() as connection:
+            return decisions.evidence(connection, self.stream, released)[0]
+
+    def decide(
+        self,
+        position: Position,
+        keys: Domain,
+        released: tuple[str, int],
+        change: Callable[[], bytes],
+    ) -> Position:
+        """Count by `keys` from the next tick on: the decision and the state that fits it, together or not at all.
+
+        `change` moves the mechanism, so it is called once it is sure that no other curator came before.
+        """
+        fault_point("domain:begin")
+        before = position.checkpoint
+        with self.writing() as connection:
+            self._expect(connection, position)
+            decisions.expect_alone(connection, self.stream)
+            _, evidence_seal = decisions.evidence(connection, self.stream, released)
+            bare = Decision(
+                before.place + 1, before.tick + 1, domain_text(keys), *released, evidence_seal, to_micros(self.clock()),
+                position.last[0], b"", b"",
+            )  # fmt: skip
+            decision = decisions.made(bare, before.seal)
+            after = Checkpoint.made(
+                before.tick, decision.place, change(), before.account, before.settled, before.lost, decision.seal
+            )
+            decisions.write(connection, self.stream.id, decision)
+            self._keep(connection, after)
+            fault_point("domain:written")
+        fault_point("domain:committed")
+        return Position(after, (), (decision.hash, decision.seal), decision)
+
     def lose(self, position: Position, account: Account, predict: Callable[[], tuple[Release, bytes]]) -> Position:
         """The first reserved tick is never drawn (again): its prediction stands for it, at the reserved cost."""
         with self.writing() as connection:
@@ -185,28 +301,46 @@ class Ledger:
         for tick, cost in wanted:
             trial.charge(tick.index, cost)
 
+    def _read_mark(self) -> Mark | None:
+        return None if self.mark is None else self.mark.read()
+
+    def _check_mark(self, connection: Connection, mark: Mark | None) -> None:
+        if mark is not None and self.mark is not None and not self._holds(connection, mark):
+            raise set_back(self.mark.path, mark)
+        self._checked = mark
+
+    def _holds(self, connection: Connection, mark: Mark) -> bool:
+        if mark.place == 0:
+            return mark.hash == self.stream.genesis
+        row = connection.execute(_AT, {"id": self.stream.id, "at": mark.tick}).one_or_none()
+        return row is not None and (row.place, row.hash) == (mark.place, mark.hash)
+
     def _position(self, connection: Connection) -> Position:
         row = connection.execute(_CHECKPOINT, {"id": self.stream.id}).one_or_none()
         if row is None:
             raise LedgerBroken(f"The state of the stream {self.stream.name!r} is missing.", "Restore a backup.")
         checkpoint = Checkpoint(*row).check(self.stream)
-        found = connection.execute(_PENDING, {"id": self.stream.id, "after": checkpoint.tick})
-        pending = tuple(Debit(*row) for row in found)
-        return Position(checkpoint, pending, self._last(connection))
+        lines = connection.execute(_PENDING, {"id": self.stream.id, "after": checkpoint.tick})
+        pending = tuple(Debit(*row) for row in lines)
+        decision = decisions.newest(connection, self.stream.id)
+        return Position(checkpoint, pending, self._last(connection, decision), decision)
 
-    def _last(self, connection: Connection) -> tuple[bytes, bytes | None]:
+    def _last(self, connection: Connection, decision: Decision | None) -> tuple[bytes, bytes | None]:
+        """Hash and seal of the last line, be it a debit or a decision."""
         row = connection.execute(_LAST, {"id": self.stream.id}).one_or_none()
+        if decision is not None and (row is None or row.place < decision.place):
+            return decision.hash, decision.seal
         return (self.stream.genesis, self.stream.genesis) if row is None else (row.hash, row.seal)
 
     def _expect(self, connection: Connection, position: Position) -> None:
-        if self._last(connection) != position.last:
+        if self._last(connection, decisions.newest(connection, self.stream.id)) != position.last:
             raise Moved
 
     def _chained(
         self, position: Position, wanted: Sequence[tuple[Tick, Cost]], owner: str, purpose: str
     ) -> tuple[Debit, ...]:
         made: list[Debit] = []
-        previous, place, time = position.last[0], position.last_place, to_micros(self._clock())
+        previous, place, time = position.last[0], position.last_place, to_micros(self.clock())
         for tick, cost in wanted:
             place += 1
             amounts = (str(cost.epsilon), str(cost.rho))
@@ -251,10 +385,13 @@ class Ledger:
             before.lost + (state == "lost"),
             sealed,
         )
+        self._keep(connection, after)
+        fault_point("settle:state")
+        return Position(after, tuple(rest), position.last if rest else (debit.hash, sealed), position.decision)
+
+    def _keep(self, connection: Connection, after: Checkpoint) -> None:
         row: dict[str, Any] = {f"new_{name}": value for name, value in after.to_row().items()}
         connection.execute(_STATE, row | {"id": self.stream.id})
-        fault_point("settle:state")
-        return Position(after, tuple(rest), position.last if rest else (debit.hash, sealed))
 
     def _row(self, debit: Debit) -> dict[str, Any]:
         return {"stream": self.stream.id} | {name: getattr(debit, name) for name in Debit.__slots__}

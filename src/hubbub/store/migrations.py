@@ -2,33 +2,80 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from hubbub.errors import SchemaMismatch
-from hubbub.store import schema
+from hubbub.errors import OlderLayout, SchemaMismatch
+from hubbub.store import layout_3, schema
+from hubbub.store.before_grants import give_grants, tied_to
 from hubbub.store.database import Database
 
 _LOCK = 0x68756262  # any fixed number: PostgreSQL's advisory lock that makes two openers take turns
 
 
 def _ledger(connection: Connection) -> None:
-    tables = [schema.version, schema.streams, schema.debits, schema.releases, schema.states]
-    schema.metadata.create_all(connection, tables=tables, checkfirst=False)
-    connection.execute(sa.insert(schema.version).values(version=0))
+    tables = [layout_3.version, layout_3.streams, layout_3.debits, layout_3.releases, layout_3.states]
+    layout_3.metadata.create_all(connection, tables=tables, checkfirst=False)
+    connection.execute(sa.insert(layout_3.version).values(version=0))
 
 
 def _queries_and_tokens(connection: Connection) -> None:
-    schema.metadata.create_all(connection, tables=[schema.queries, schema.tokens], checkfirst=False)
+    layout_3.metadata.create_all(connection, tables=[layout_3.queries, layout_3.tokens], checkfirst=False)
 
 
 def _places(connection: Connection) -> None:
-    schema.metadata.create_all(connection, tables=[schema.places], checkfirst=False)
+    layout_3.metadata.create_all(connection, tables=[layout_3.places], checkfirst=False)
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_ledger, _queries_and_tokens, _places)
+def _cuts(connection: Connection) -> None:
+    """A store gets a name of its own; cuts take the place of places; answers to requests are remembered."""
+    connection.execute(sa.text("ALTER TABLE hubbub_schema ADD COLUMN store TEXT NOT NULL DEFAULT ''"))
+    connection.execute(sa.text("UPDATE hubbub_schema SET store = :name"), {"name": uuid.uuid4().hex})
+    schema.metadata.create_all(connection, tables=[schema.cuts, schema.answers, schema.earlier], checkfirst=False)
+    # Whoever kept a place was a monitor that counts, and no definition told yet how; its ranges got the same counts.
+    kept = set(connection.execute(sa.select(layout_3.places.c.stream)).scalars())
+    streams = layout_3.streams.c
+    rows = connection.execute(sa.select(streams.id, streams.name, streams.options)).all()
+    counted = {row.name for row in rows if row.id in kept}
+    kept |= {row.id for row in rows if tied_to(row.options) in counted}
+    if rows:
+        made = [{"stream": row.id, "counted": int(row.id in kept)} for row in rows]
+        connection.execute(sa.insert(schema.earlier), made)
+    layout_3.places.drop(connection)
+
+
+def _grants(connection: Connection) -> None:
+    """Every stream draws a share of a grant. What was promised stays what it was, to the last digit."""
+    schema.metadata.create_all(connection, tables=[schema.grants], checkfirst=False)
+    connection.execute(sa.text("ALTER TABLE streams ADD COLUMN grant_id BIGINT REFERENCES grants (id)"))
+    connection.execute(sa.text("ALTER TABLE streams ADD COLUMN share TEXT NOT NULL DEFAULT '1'"))
+    give_grants(connection)
+
+
+def _noise_by_key(connection: Connection) -> None:
+    """A release tells the noise of each key, and whether errors of different keys go together."""
+    blob = "BLOB" if connection.dialect.name == "sqlite" else "BYTEA"
+    connection.execute(sa.text(f"ALTER TABLE releases ADD COLUMN noise_variances {blob}"))
+    connection.execute(sa.text("ALTER TABLE releases ADD COLUMN correlated INTEGER"))
+
+
+def _domains(connection: Connection) -> None:
+    """What a stream counts may change by a released decision; the streams that there are have their first domain."""
+    schema.metadata.create_all(connection, tables=[schema.domains], checkfirst=False)
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (
+    _ledger,
+    _queries_and_tokens,
+    _places,
+    _cuts,
+    _grants,
+    _noise_by_key,
+    _domains,
+)
 """Step i leads from version i to version i + 1; a fresh store walks through all of them.
 
 The day a table changes, the steps before that day get a frozen copy of the layout they make: a step never changes.
@@ -40,10 +87,10 @@ VERSION = len(STEPS)
 def migrate(database: Database, *, read_only: bool = False) -> None:
     """Bring the store to this version's layout, or refuse: one that a newer Hubbub wrote is left alone."""
     with database.read() as connection:
-        found = _version(connection)
-    if found > VERSION or (found < VERSION and read_only):
-        raise _mismatch(found, database)
-    if found == VERSION:
+        version = _version(connection)
+    if version > VERSION or (version < VERSION and read_only):
+        raise _mismatch(version, database)
+    if version == VERSION:
         return
     with database.write() as connection:
         if not database.is_sqlite:
@@ -57,17 +104,17 @@ def _version(connection: Connection) -> int:
     """0 where there is nothing of ours."""
     if not sa.inspect(connection).has_table(schema.version.name):
         return 0
-    found: int = connection.execute(sa.select(schema.version.c.version)).scalar_one()
-    return found
+    version: int = connection.execute(sa.select(schema.version.c.version)).scalar_one()
+    return version
 
 
-def _mismatch(found: int, database: Database) -> SchemaMismatch:
-    if found > VERSION:
+def _mismatch(version: int, database: Database) -> SchemaMismatch:
+    if version > VERSION:
         return SchemaMismatch(
-            f"The store {database.where} has layout {found}; this version of Hubbub knows up to {VERSION}.",
+            f"The store {database.where} has layout {version}; this version of Hubbub knows up to {VERSION}.",
             "Use the version of Hubbub that wrote it, or a newer one. Nothing was changed.",
         )
-    return SchemaMismatch(
-        f"The store {database.where} has layout {found} and would have to be brought to {VERSION} first.",
+    return OlderLayout(
+        f"The store {database.where} has layout {version} and would have to be brought to {VERSION} first.",
         "Open it once for writing (any command that releases does), then read it again.",
     )

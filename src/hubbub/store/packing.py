@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import SchemaMismatch
-from hubbub.released import Cost, Keys, Release, Tick
+from hubbub.released import Cost, Domain, Release, Tick
 
 _INTEGERS = ("<i1", "<i2", "<i4", "<i8")
 _CODES = {"<f8": b"f", "<i1": b"1", "<i2": b"2", "<i4": b"4", "<i8": b"8"}
@@ -79,16 +79,30 @@ class PackedRelease:
     upper: bytes
     measurements: bytes | None
     noise_variance: float | None
+    """One number for all keys: the largest, where they differ."""
+
+    noise_variances: bytes | None = None
+    """One for each key; None where `noise_variance` is the same for all."""
+
+    correlated: int | None = None
+    """1 where errors of different keys go together, otherwise None."""
 
     @classmethod
     def of(cls, release: Release) -> PackedRelease:
         r = release
         measured = None if r.measurements is None else pack(r.measurements)
         vectors = pack(r.values), pack(r.standard_errors), pack(r.lower), pack(r.upper)
-        return cls(*vectors, measured, r.noise_variance)
+        one: Any = r.noise_variance
+        each = None
+        if isinstance(one, np.ndarray):
+            each = pack(one)
+            one = float(one.max())
+        return cls(*vectors, measured, one, each, 1 if r.correlated else None)
 
-    def unpack(self, tick: Tick, keys: Keys, cost: Cost) -> Release:
+    def unpack(self, tick: Tick, keys: Domain, cost: Cost) -> Release:
         packed = (self.estimates, self.standard_errors, self.lower, self.upper)
         values, errors, lower, upper = (unpack(vector, len(keys), np.float64) for vector in packed)
         measured = None if self.measurements is None else unpack(self.measurements, len(keys), np.int64)
-        return Release(tick, keys, values, errors, lower, upper, measured, self.noise_variance, cost)
+        each = self.noise_variances
+        variance = self.noise_variance if each is None else unpack(each, len(keys), np.float64)
+        return Release(tick, keys, values, errors, lower, upper, measured, variance, cost, bool(self.correlated))

@@ -24,7 +24,25 @@ _Number = BigInteger().with_variant(Integer, "sqlite")
 
 # An amount is an exact rational as text ("1/20"), a time is whole microseconds since 1970 in UTC, a hash 32 bytes.
 
-version = Table("hubbub_schema", metadata, Column("version", Integer, nullable=False))
+version = Table(
+    "hubbub_schema",
+    metadata,
+    Column("version", Integer, nullable=False),
+    # Which store this is, through copies and backups: marks outside the store are kept under this name.
+    Column("store", Text, nullable=False, server_default=""),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    Column("id", _Number, Identity(), primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("population", Text, nullable=False),
+    Column("guarantee", Text, nullable=False),
+    Column("apart_from", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("genesis", LargeBinary, nullable=False),
+)
 
 streams = Table(
     "streams",
@@ -37,6 +55,9 @@ streams = Table(
     Column("options", Text, nullable=False),
     Column("created", BigInteger, nullable=False),
     Column("genesis", LargeBinary, nullable=False),
+    # Filled in by a migration where a stream is older than grants.
+    Column("grant_id", _Number, ForeignKey("grants.id")),
+    Column("share", Text, nullable=False, server_default="1"),
 )
 
 debits = Table(
@@ -63,6 +84,24 @@ debits = Table(
     UniqueConstraint("stream", "place"),
 )
 
+# What a stream counts since its first domain, which stands in its definition. A line of the ledger, covered by `hash`
+# in the strand of debits and by `seal` in that of outcomes.
+domains = Table(
+    "domains",
+    metadata,
+    Column("stream", _Number, ForeignKey("streams.id"), primary_key=True),
+    Column("place", BigInteger, primary_key=True, autoincrement=False),
+    Column("tick", BigInteger, nullable=False),
+    Column("domain", Text, nullable=False),
+    Column("evidence", Text, nullable=False),
+    Column("evidence_tick", BigInteger, nullable=False),
+    Column("evidence_seal", LargeBinary, nullable=False),
+    Column("decided", BigInteger, nullable=False),
+    Column("previous", LargeBinary, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    Column("seal", LargeBinary, nullable=False),
+)
+
 releases = Table(
     "releases",
     metadata,
@@ -74,6 +113,8 @@ releases = Table(
     Column("upper", LargeBinary, nullable=False),
     Column("measurements", LargeBinary),
     Column("noise_variance", Double),
+    Column("noise_variances", LargeBinary),
+    Column("correlated", Integer),
 )
 
 states = Table(
@@ -110,10 +151,33 @@ tokens = Table(
     Column("revoked", BigInteger),
 )
 
-places = Table(
-    "places",
+cuts = Table(
+    "cuts",
+    metadata,
+    Column("stream", _Number, ForeignKey("streams.id"), primary_key=True),
+    Column("tick", BigInteger, primary_key=True, autoincrement=False),
+    Column("source", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("frontier", Text, nullable=False),
+    Column("doubt", Text),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("id", _Number, Identity(), primary_key=True),
+    Column("stream", _Number, ForeignKey("streams.id"), nullable=False),
+    Column("key", LargeBinary, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("tick", BigInteger, nullable=False),
+    UniqueConstraint("stream", "key"),
+    Index("answers_of_stream", "stream", "id"),
+)
+
+# Streams that were made before a definition told what decides who counts where. `counted`: by a monitor's collector.
+earlier = Table(
+    "earlier",
     metadata,
     Column("stream", _Number, ForeignKey("streams.id"), primary_key=True, autoincrement=False),
-    Column("time", BigInteger, nullable=False),
-    Column("place", Text, nullable=False),
+    Column("counted", Integer, nullable=False),
 )

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
-from hubbub.errors import InvalidParameter, LedgerBroken, UnknownStream
-from hubbub.privacy import Guarantee
-from hubbub.released import Keys, Release, Snapshot
-from hubbub.store import schema
-from hubbub.store.budget import Budget
-from hubbub.store.checkpoint import Checkpoint
+from hubbub.confidential import Cut
+from hubbub.errors import InvalidParameter, LedgerBroken, UnknownGrant, UnknownStream
+from hubbub.mechanism import OnlineMechanism
+from hubbub.noise import require_secure
+from hubbub.privacy import Guarantee, Part
+from hubbub.ranges import RangeStream
+from hubbub.ranges.old_streams import FAULTY, doubt
+from hubbub.released import Domain, Release, Snapshot
+from hubbub.store import answers, cut, decisions, grants, left_behind, pages, queries, schema, streams
+from hubbub.store.budget import Budget, Spending
 from hubbub.store.curator import Curator
 from hubbub.store.database import Database
-from hubbub.store.debit import Debit, cost_of
-from hubbub.store.ledger import DEBIT_COLUMNS, Ledger
-from hubbub.store.mechanism import Mechanism
+from hubbub.store.debit import Debit
+from hubbub.store.decision import Decision
+from hubbub.store.decisions import RELEASES, History
+from hubbub.store.grants import StoredGrant
+from hubbub.store.ledger import DEBIT_COLUMNS, Ledger, Position
+from hubbub.store.mark_file import set_back
+from hubbub.store.marks import Marks, Where
+from hubbub.store.mending import mend
 from hubbub.store.migrations import migrate
-from hubbub.store.packing import PackedRelease
-from hubbub.store.stream import Definition, Stream, companion_name
-from hubbub.store.times import Clock, from_micros, now, tick_of, to_micros
+from hubbub.store.options import with_options
+from hubbub.store.stream import Definition, Stream, ranges_name
+from hubbub.store.times import Clock, now, to_micros
 from hubbub.store.tokens import Tokens
+from hubbub.store.total import Total
 from hubbub.store.verification import Verification, verify
 
-_STREAMS, _D, _R = schema.streams.c, schema.debits.c, schema.releases.c
-_Q, _P = schema.queries.c, schema.places.c
-_PAGE = 1_000
-_LONGEST_QUERY = 2**62
-
-QUERIES_KEPT = 1_000
-"""How many lengths of queries a stream remembers; a chooser looks at the last few hundred."""
+_D, _R = schema.debits.c, schema.releases.c
 
 LINES_CHECKED_ON_OPEN = 1_000
 """How much of a ledger's end is verified before a curator goes on; `verify` checks all of it."""
-
-_RELEASES = sa.select(
-    _R.tick, _D.start, _D.length, _D.settled_epsilon, _D.settled_rho, *(_R[name] for name in PackedRelease.__slots__)
-).select_from(schema.releases.join(schema.debits, sa.and_(_D.stream == _R.stream, _D.tick == _R.tick)))
 
 
 class Store:
@@ -56,11 +57,15 @@ class Store:
     >>> folder.cleanup()
     """
 
-    def __init__(self, database: Database, clock: Clock = now) -> None:
+    def __init__(self, database: Database, clock: Clock = now, marks: Where = None, note: str = "") -> None:
         self.database = database
+        self.note = note
+        """A word for the owner about what was found and mended when the store was opened; empty if nothing was."""
         self.tokens = Tokens(database, clock)
+        self._where_marks = marks
         self._clock = clock
         self._known: dict[str, Stream] = {}
+        self._histories: dict[int, History] = {}
 
     @classmethod
     def open(
@@ -69,24 +74,36 @@ class Store:
         *,
         create: bool = True,
         read_only: bool = False,
+        untouched: bool = False,
         patience: float = 5.0,
         clock: Clock = now,
+        marks: Where = None,
     ) -> Store:
         """Open (and by default create) the store at a path, `sqlite:///path` or `postgresql://…`.
 
         A store of an older version is brought to this one; one of a newer version is refused. `patience` is how many
-        seconds another process's lock is waited for.
+        seconds another process's lock is waited for. Reading a SQLite store leaves two files beside it; `untouched`,
+        together with `read_only` and for a short look, leaves none.
+
+        `marks` is the folder, outside the store, in which is written how far each stream was debited. None is
+        `$HUBBUB_STATE`, else `$XDG_STATE_HOME/hubbub`, else `~/.local/state/hubbub`. With False none are kept: then a
+        restored backup or a replaced file is not noticed, ticks released since are drawn a second time, and no curator
+        is ever `proved`.
         """
-        database = Database.at(address, create=create, read_only=read_only, patience=patience)
+        database = Database.at(address, create=create, read_only=read_only, patience=patience, untouched=untouched)
         try:
             migrate(database, read_only=read_only)
+            note = database.tighten()
         except BaseException:
             database.close()
             raise
-        return cls(database, clock)
+        return cls(database, clock, marks, note)
 
     def close(self) -> None:
         self.database.close()
+
+    def __repr__(self) -> str:
+        return f"<Store at {self.database.where}>"
 
     def __enter__(self) -> Store:
         return self
@@ -97,51 +114,190 @@ class Store:
     # ── streams ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def create_stream(
-        self, name: str, keys: Keys, guarantee: Guarantee, method: str, options: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        keys: Domain,
+        promise: Guarantee | Part,
+        method: str,
+        options: Mapping[str, Any] | None = None,
     ) -> Stream:
-        """Make a stream, or find it if it exists with exactly this definition; another one is refused."""
-        asked = Definition.of(name, keys, guarantee, method, options)
-        found = self._find(name)
-        if found is None:
-            found = self._insert(asked)
-        found.definition.expect(asked)
-        return found
+        """Make a stream, or find it if it exists with exactly this definition; another one is refused.
+
+        `promise` is a part of a grant, `Grant(…).part("1/2")`. A guarantee alone is a grant of the stream's own.
+        """
+        return self.create_streams([Definition.of(name, keys, promise, method, options)])[0]
+
+    def create_streams(self, wanted: Sequence[Definition]) -> list[Stream]:
+        """Make streams and their grants, all of them or none, in one transaction; those that exist are found.
+
+        A grant that has too little left is refused (`GrantExhausted`), and so is another promise under a name that
+        is known (`GuaranteeChanged`): before anything is made.
+        """
+        before = len(wanted) + 1
+        while True:
+            existing = {one.name: self.find(one.name) for one in wanted}
+            for one in wanted:
+                if (have := existing[one.name]) is not None:
+                    have.definition.expect(one)
+            missing = [one for one in wanted if existing[one.name] is None]
+            if not missing:
+                return [self.stream(one.name) for one in wanted]
+            if len(missing) >= before:  # neither made by us nor by another process
+                raise LedgerBroken(
+                    f"The stream {missing[0].name!r} cannot be made: rows that are in the store stand against it.",
+                    "`hubbub ledger verify STORE` tells what is wrong with the store. Restore it from a backup.",
+                )
+            before = len(missing)
+            streams.make(self.database, self._marks, missing, to_micros(self._clock()))
+            self.database.settle_file()
+
+    def expect_streams(self, wanted: Sequence[Definition]) -> None:
+        """Refuse what `create_streams`, or `curate` after it, would refuse; nothing is made, and no mark is moved."""
+        existing = {one.name: self.find(one.name) for one in wanted}
+        for one in wanted:
+            if (have := existing[one.name]) is not None:
+                have.definition.expect(one)
+        missing = [one for one in wanted if existing[one.name] is None]
+        with self.database.read() as connection:
+            grants.expect(connection, missing)
+            left_behind.expect(connection, len(missing))
+        for one in wanted:
+            if (have := existing[one.name]) is not None:
+                verify(self.database, have, tail=LINES_CHECKED_ON_OPEN).require()
+                self.ledger(have).checked_position()
+            elif (file := self._marks.of(one.genesis)) is not None:
+                mark = file.read()
+                if mark is not None and mark.place:  # it was there once: an older copy does not know it
+                    raise set_back(file.path, mark)
 
     def stream(self, name: str) -> Stream:
-        found = self._find(name)
-        if found is None:
+        stream = self.find(name)
+        if stream is None:
             raise UnknownStream(
                 f"The store has no stream {name!r}.", "`hubbub ledger show STORE` lists the streams that it has."
             )
-        return found
+        return stream
+
+    def find(self, name: str) -> Stream | None:
+        """The stream of that name, or None."""
+        _expect_name(name, "stream", "`store.streams()` gives streams: `one.name`.")
+        if name not in self._known:  # a stream never changes, so it is read once
+            with self.database.read() as connection:
+                rows = streams.read(connection, name)
+            if not rows:
+                return None
+            self._known[name] = rows[0]
+        return self._known[name]
 
     def streams(self) -> list[Stream]:
         with self.database.read() as connection:
-            rows = connection.execute(sa.select(schema.streams).order_by(_STREAMS.name)).all()
-        return [_stream(row) for row in rows]
+            return streams.read(connection)
 
-    def companion(self, stream: str | Stream) -> Stream | None:
-        """The stream of ranges that shares this stream's promise, if it has one."""
+    def domain(self, stream: str | Stream, tick: int | None = None) -> Domain:
+        """What a stream counts from its next tick on; with `tick`, what it counts at that one."""
+        stream = self._resolve(stream)
+        with self.database.read() as connection:
+            history = self._history(connection, stream)
+        return history.now if tick is None else history.at(tick)
+
+    def decisions(self, stream: str | Stream) -> tuple[Decision, ...]:
+        """The decisions that changed what a stream counts, in order. Before the first it counts by `stream.keys`."""
+        stream = self._resolve(stream)
+        with self.database.read() as connection:
+            return self._history(connection, stream).decisions
+
+    def ranges_of(self, stream: str | Stream) -> Stream | None:
+        """The stream of ranges that gets the same counts as this stream, if there is one."""
         name = stream if isinstance(stream, str) else stream.name
-        found = self._find(companion_name(name))
-        return found if found is not None and found.companion_of == name else None
+        ranges = self.find(ranges_name(name))
+        return ranges if ranges is not None and ranges.ranges_of == name else None
+
+    def grants(self) -> list[StoredGrant]:
+        """All grants, by name, with the streams that draw of them."""
+        with self.database.read() as connection:
+            return grants.read(connection)
+
+    def grant(self, name: str) -> StoredGrant:
+        _expect_name(name, "grant", "`store.grants()` gives grants with what is drawn of them: `one.grant.name`.")
+        with self.database.read() as connection:
+            stored = grants.read(connection, name)
+        if not stored:
+            raise UnknownGrant(
+                f"The store has no grant {name!r}.", "`hubbub ledger grants STORE` lists the grants that it has."
+            )
+        return stored[0]
+
+    def total(self, grant: str) -> Total:
+        """What this grant promises together with all others that may be about the same people."""
+        known = self.grants()
+        one = next((kept for kept in known if kept.grant.name == grant), None)
+        return Total.of(self.grant(grant) if one is None else one, known)
+
+    def doubts(self, stream: str | Stream) -> tuple[str, ...]:
+        """What the owner must know of a promise that an earlier version may not have kept; empty for a sound one."""
+        stream = self._resolve(stream)
+        return (*stream.doubts(), *self._doubts_of_method(stream))
+
+    def _doubts_of_method(self, stream: Stream) -> tuple[str, ...]:
+        """Range streams of a state that an earlier version wrote: their trees may have cost more than was charged."""
+        state = self.state(stream) if stream.method == RangeStream.name else None
+        if state is None or state.version != FAULTY:
+            return ()
+        # Earlier versions did not write the method down; `auto` may have chosen any.
+        word = doubt(stream.mechanism.get("method", "auto"), stream.guarantee, state.facts["window"])
+        return (word,) if word else ()
 
     def curate(
         self,
         name: str,
-        releaser: Mechanism,
+        releaser: OnlineMechanism,
         options: Mapping[str, Any] | None = None,
         *,
+        part: Part | None = None,
         reserve_ahead: int = 1,
         patience: float = 5.0,
     ) -> Curator:
         """Go on with the stream `name` (or begin it): the releaser is brought to where the stream stands.
 
-        The last lines of the ledger are verified first; a broken chain is refused.
+        `part` is what the stream draws of a grant, and what the releaser was made with; without it the stream has a
+        grant of its own.
+
+        The last lines of the ledger are verified first; a broken chain is refused. So is a store that was set back
+        (`StoreSetBack`), and a releaser whose noise could be foreseen.
         """
-        stream = self.create_stream(name, releaser.keys, releaser.guarantee, releaser.name, options)
+        require_secure(releaser.source)
+        if part is not None and part.guarantee != releaser.guarantee:
+            raise InvalidParameter(
+                "The mechanism keeps another guarantee than the part of the grant that it draws.",
+                "Make it with `part.guarantee`.",
+            )
+        existing = self.find(name)
+        fixed = with_options(options or {}, releaser, existing)
+        # Whoever goes on may know the domain of the first day, or the one of today.
+        today = existing is not None and releaser.keys != existing.keys and releaser.keys == self.domain(existing)
+        keys = existing.keys if existing is not None and today else releaser.keys
+        stream = self.create_stream(name, keys, part or releaser.guarantee, releaser.name, fixed)
         verify(self.database, stream, tail=LINES_CHECKED_ON_OPEN).require()
         return Curator(self.ledger(stream), releaser, reserve_ahead=reserve_ahead, patience=patience)
+
+    def definition(
+        self, name: str, mechanism: OnlineMechanism, promise: Part, options: Mapping[str, Any] | None = None
+    ) -> Definition:
+        """What `curate` would make of a mechanism, with the options of the mechanism; for several streams at once."""
+        fixed = with_options(options or {}, mechanism, self.find(name))
+        return Definition.of(name, mechanism.keys, promise, mechanism.name, fixed)
+
+    def mend(self, name: str, upto: int | None = None) -> int:
+        """After a store was set back: book every tick up to the mark as lost, at the full cost; how many there were.
+
+        Then the stream can go on. `upto` is the last tick that was published, where no mark can tell. A budget that
+        does not allow it is refused, and nothing is changed. Close all curators of the stream first.
+        """
+        stream = self.stream(name)
+        mark = self._marks.of(stream.genesis)
+        if mark is None:
+            raise InvalidParameter("Without marks nothing can be mended.", "Open the store with a folder for marks.")
+        return mend(Ledger(self.database, stream, self._clock), mark, upto)
 
     # ── what was released and spent ──────────────────────────────────────────────────────────────────────────────
 
@@ -152,59 +308,71 @@ class Store:
         for name, value in (("first", first), ("last", last), ("limit", limit)):
             if value is not None and value < 0:
                 raise InvalidParameter(f"`{name}` must be a whole number from 0 on; got {value}.")
-        return self._pages(self._resolve(stream), first or 0, last, limit)
+        return pages.releases(self.database, self._resolve(stream), self._history, first or 0, last, limit)
 
-    def latest(self, stream: str | Stream, count: int = 1) -> list[Release]:
-        """The newest `count` releases, oldest of them first; fewer if there are fewer."""
-        found = self._resolve(stream)
-        query = _RELEASES.where(_R.stream == found.id).order_by(_R.tick.desc()).limit(count)
+    def latest(self, stream: str | Stream, count: int = 1, *, first: int = 0) -> list[Release]:
+        """The newest `count` releases from tick `first` on, oldest of them first; fewer if there are fewer."""
+        stream = self._resolve(stream)
+        query = RELEASES.where(_R.stream == stream.id, _R.tick >= first).order_by(_R.tick.desc()).limit(count)
         with self.database.read() as connection:
+            history = self._history(connection, stream)
             rows = connection.execute(query).all()
-        return [_release(found, row) for row in reversed(rows)]
+        return [history.release(row) for row in reversed(rows)]
 
     def budget(self, stream: str | Stream) -> Budget:
-        """Spent and left, of a stream and its companion together, whichever is named: what is promised is the sum.
+        """Spent and left of a stream's grant: of all its streams together, whichever is named, with each one's own.
 
         Read from the sums that are kept with the states, so it takes as long after a million ticks.
         """
-        found = self._resolve(stream)
-        if found.companion_of is not None:
-            found = self._find(found.companion_of) or found
-        beside = self.companion(found)
-        if beside is None:
-            return self._own_budget(found)
-        return Budget.joined({one.name: self._own_budget(one) for one in (found, beside)})
+        return self.grant_budget(self._resolve(stream).part.grant.name)
 
-    def _own_budget(self, found: Stream) -> Budget:
-        position = self.ledger(found).position()
-        account = position.checkpoint.open_account(found)
+    def grant_budget(self, grant: str) -> Budget:
+        stored = self.grant(grant)
+        return Budget(stored.grant, {name: self.spending(name) for name in stored.shares})
+
+    def spending(self, stream: str | Stream) -> Spending:
+        """What one stream has spent of its share."""
+        stream = self._resolve(stream)
+        position = self._position(stream)
+        account = position.checkpoint.open_account(stream)
         for debit in position.pending:
             account.charge(debit.tick, debit.limit)
-        kept = position.checkpoint
-        return Budget(found.guarantee, account.spent, account.left, kept.settled, kept.lost, len(position.pending))
+        kept, share = position.checkpoint, stream.part.share
+        return Spending(
+            stream.guarantee, share, account.spent, account.left, kept.settled, kept.lost, len(position.pending)
+        )  # fmt: skip
 
     def debits(self, stream: str | Stream, *, last: int | None = None) -> Iterator[Debit]:
         """The lines of the ledger in order; with `last`, that many of the newest."""
-        found = self._resolve(stream)
-        query = sa.select(*DEBIT_COLUMNS).where(_D.stream == found.id)
+        stream = self._resolve(stream)
+        query = sa.select(*DEBIT_COLUMNS).where(_D.stream == stream.id)
         if last is not None:
             with self.database.read() as connection:
                 rows = connection.execute(query.order_by(_D.tick.desc()).limit(last)).all()
             return iter([Debit(*row) for row in reversed(rows)])
-        return self._debit_pages(query)
+        return pages.debits(self.database, query)
 
     def verify(self, stream: str | Stream, *, head: str | None = None) -> Verification:
         """Walk the whole ledger of a stream. `head` is one that was written down earlier."""
         return verify(self.database, self._resolve(stream), anchor=head)
 
+    def left_behind(self) -> tuple[str, ...]:
+        """What is in the store and belongs to no stream of it, a sentence each; empty for a sound store.
+
+        Nothing that Hubbub does leaves such lines: a stream was deleted by hand, or they were put in.
+        """
+        with self.database.read() as connection:
+            return tuple(left_behind.faults(connection))
+
     def state(self, stream: str | Stream) -> Snapshot | None:
         """The mechanism's state after the newest outcome: as public as the releases. None before the first."""
-        kept = self.ledger(stream).position().checkpoint.snapshot
+        kept = self._position(self._resolve(stream)).checkpoint.snapshot
         return Snapshot.from_bytes(kept) if kept else None
 
     def ledger(self, stream: str | Stream) -> Ledger:
         """The durable side of a stream, for what debits by itself; releasers go through `curate`."""
-        return Ledger(self.database, self._resolve(stream), self._clock)
+        stream = self._resolve(stream)
+        return Ledger(self.database, stream, self._clock, self._marks.of(stream.genesis))
 
     # ── query history ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -213,105 +381,64 @@ class Store:
 
         Anyone may ask, so the newest thousand are kept and no more: questions must not fill the disk.
         """
-        if not lengths or min(lengths) < 1 or max(lengths) > _LONGEST_QUERY:
-            raise InvalidParameter("A query covers at least one tick, and no more than 2^62.")
-        one, time = self._resolve(stream).id, to_micros(self._clock())
-        rows = [{"stream": one, "time": time, "length": length} for length in lengths[-QUERIES_KEPT:]]
-        ranked = sa.select(_Q.id).where(_Q.stream == one).order_by(_Q.id.desc())
-        with self.database.write() as connection:
-            connection.execute(sa.insert(schema.queries), rows)
-            oldest = connection.execute(ranked.offset(QUERIES_KEPT).limit(1)).scalar_one_or_none()
-            if oldest is not None:
-                connection.execute(sa.delete(schema.queries).where(_Q.stream == one, _Q.id <= oldest))
+        queries.record(self.database, self._resolve(stream).id, lengths, to_micros(self._clock()))
 
-    def recent_queries(self, stream: str | Stream, limit: int = QUERIES_KEPT) -> list[int]:
+    def recent_queries(self, stream: str | Stream, limit: int = queries.KEPT) -> list[int]:
         """The lengths of the newest queries, oldest of them first."""
-        query = sa.select(_Q.length).where(_Q.stream == self._resolve(stream).id).order_by(_Q.id.desc()).limit(limit)
-        with self.database.read() as connection:
-            return list(reversed(connection.execute(query).scalars().all()))
+        return queries.recent(self.database, self._resolve(stream).id, limit)
 
-    # ── where a pipeline reads on ────────────────────────────────────────────────────────────────────────────────
+    # ── where ticks were cut, what was answered ──────────────────────────────────────────────────────────────────
 
-    def keep_place(self, stream: str | Stream, place: Mapping[str, Any]) -> None:
-        """Remember where the stream's source is to be read on after a restart. An old place is safe, only slower."""
-        row = {"time": to_micros(self._clock()), "place": json.dumps(place, sort_keys=True)}
-        one = self._resolve(stream).id
-        with self.database.write() as connection:
-            if not connection.execute(sa.update(schema.places).where(_P.stream == one).values(row)).rowcount:
-                connection.execute(sa.insert(schema.places), row | {"stream": one})
+    def keep_cut(self, stream: str | Stream, made: Cut) -> Cut:
+        """Where a source ended when a tick was closed: durable when this returns.
 
-    def place(self, stream: str | Stream) -> dict[str, Any] | None:
-        """What `keep_place` was last told, or None."""
-        query = sa.select(_P.place).where(_P.stream == self._resolve(stream).id)
-        with self.database.read() as connection:
-            found = connection.execute(query).scalar_one_or_none()
-        return None if found is None else dict(json.loads(found))
+        If the tick was cut before (by another monitor, or before a restart) that cut stands, and is returned.
+        """
+        return cut.keep(self.database, self._resolve(stream).id, made)
+
+    def cuts(self, stream: str | Stream, first: int | None = None) -> list[Cut]:
+        """The cuts that are kept, by tick, from `first` on."""
+        return cut.kept(self.database, self._resolve(stream).id, first)
+
+    def forget_cuts(self, stream: str | Stream, before: int) -> None:
+        """Delete the cuts of all ticks before `before`."""
+        cut.forget(self.database, self._resolve(stream).id, before)
+
+    def remember_answer(self, stream: str | Stream, key_hash: bytes, body_hash: bytes, tick: int) -> tuple[bytes, int]:
+        """Keep which tick answered the request `key_hash`; if it was answered before, what was answered then stands.
+
+        The newest 100,000 of a stream are kept.
+        """
+        return answers.remember(self.database, self._resolve(stream).id, key_hash, body_hash, tick)
+
+    def answer(self, stream: str | Stream, key_hash: bytes) -> tuple[bytes, int] | None:
+        """The body's hash and the tick with which `key_hash` was answered, or None."""
+        return answers.answered(self.database, self._resolve(stream).id, key_hash)
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _marks(self) -> Marks:
+        with self.database.read() as connection:
+            name: str = connection.execute(sa.select(schema.version.c.store)).scalar_one()
+        return Marks(self._where_marks, name)
+
+    def _position(self, stream: Stream) -> Position:
+        return Ledger(self.database, stream, self._clock).position()
 
     def _resolve(self, stream: str | Stream) -> Stream:
         return stream if isinstance(stream, Stream) else self.stream(stream)
 
-    def _find(self, name: str) -> Stream | None:
-        if name not in self._known:  # a stream never changes, so it is read once
-            with self.database.read() as connection:
-                row = connection.execute(sa.select(schema.streams).where(_STREAMS.name == name)).one_or_none()
-            if row is None:
-                return None
-            self._known[name] = _stream(row)
-        return self._known[name]
-
-    def _insert(self, asked: Definition) -> Stream:
-        row = {
-            "name": asked.name, "keys": asked.keys, "guarantee": asked.guarantee, "method": asked.method,
-            "options": asked.options, "created": to_micros(self._clock()), "genesis": asked.genesis,
-        }  # fmt: skip
-        try:
-            with self.database.write() as connection:
-                made = connection.execute(sa.insert(schema.streams).returning(*_STREAMS), row).one()
-                start = Checkpoint.start(_stream(made))
-                connection.execute(sa.insert(schema.states), start.to_row() | {"stream": made.id})
-        except sa.exc.IntegrityError:  # another process made it in this moment
-            return self.stream(asked.name)
-        return self.stream(asked.name)
-
-    def _pages(self, stream: Stream, first: int, last: int | None, limit: int | None) -> Iterator[Release]:
-        while limit is None or limit > 0:
-            size = _PAGE if limit is None else min(limit, _PAGE)
-            query = _RELEASES.where(_R.stream == stream.id, _R.tick >= first)
-            if last is not None:
-                query = query.where(_R.tick <= last)
-            with self.database.read() as connection:
-                rows = connection.execute(query.order_by(_R.tick).limit(size)).all()
-            for row in rows:
-                yield _release(stream, row)
-            if len(rows) < size:
-                return
-            first = rows[-1].tick + 1
-            limit = None if limit is None else limit - size
-
-    def _debit_pages(self, query: sa.Select[Any]) -> Iterator[Debit]:
-        after = -1
-        while True:
-            with self.database.read() as connection:
-                rows = connection.execute(query.where(_D.tick > after).order_by(_D.tick).limit(_PAGE)).all()
-            for row in rows:
-                yield Debit(*row)
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1].tick
+    def _history(self, connection: Connection, stream: Stream) -> History:
+        """What the stream counted when, as of now. The same objects as long as nothing was decided."""
+        before = self._histories.get(stream.id)
+        newest = decisions.newest(connection, stream.id)
+        if before is None or newest != (before.decisions[-1] if before.decisions else None):
+            before = History(stream, decisions.read(connection, stream.id), before)
+            self._histories[stream.id] = before
+        return before
 
 
-def _stream(row: Any) -> Stream:
-    definition = Definition(row.name, row.keys, row.guarantee, row.method, row.options)
-    if definition.genesis != row.genesis:
-        raise LedgerBroken(
-            f"The definition of the stream {row.name!r} was changed after it was made.",
-            "Restore the store from a backup: the promise that was made is no longer the one that is written there.",
-        )
-    return Stream(row.id, definition, from_micros(row.created))
-
-
-def _release(stream: Stream, row: Any) -> Release:
-    index, start, length, epsilon, rho, *packed = row
-    return PackedRelease(*packed).unpack(tick_of(index, start, length), stream.keys, cost_of(epsilon, rho))
+def _expect_name(given: object, thing: str, hint: str) -> None:
+    if not isinstance(given, str):
+        raise InvalidParameter(f"A {thing} is named by a text; got a {type(given).__name__}.", f"Give its name. {hint}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hubbub.errors import HubbubError, LedgerBroken, StoreUnavailable
+from hubbub.errors import HubbubError, InvalidParameter, LedgerBroken, StoreUnavailable
 
 # The low byte of SQLite's result code (https://www.sqlite.org/rescode.html): what happened, and what to do.
 _SQLITE = {
@@ -39,11 +39,19 @@ def unavailable(error: BaseException, where: str) -> HubbubError:
                 f"The file {where} is not a database.", "Check the path; Hubbub wrote nothing to it."
             )
         if code == _CORRUPT:
-            return LedgerBroken(
-                f"The database {where} is damaged ({error}).", "Stop, and restore the store from a backup."
-            )
-        what, hint = _SQLITE.get(code, (f"failed ({error})", "Nothing was written; see the message of SQLite."))
+            return LedgerBroken(f"The database {where} is damaged.", "Stop, and restore the store from a backup.")
+        what, hint = _SQLITE.get(
+            code, (f"failed (SQLite's code {sqlite_code})", "See sqlite.org/rescode.html for what it means.")
+        )
         return StoreUnavailable(f"The store {where} {what}. Nothing was published.", hint)
     state = getattr(error, "sqlstate", None) or ""
-    what, hint = _POSTGRES.get(state) or _POSTGRES.get(state[:2]) or _GONE
+    if not state and type(error).__name__ == "ProgrammingError":  # the driver refused before it asked the database
+        return InvalidParameter(
+            "A value was handed to the store of a type that no database can look for or keep.",
+            "Check what was given: names are texts, ticks whole numbers. The store itself is in order.",
+        )
+    other = _GONE
+    if state and state[:2] not in ("08", "57"):  # it did answer
+        other = (f"failed (SQLSTATE {state})", "See appendix A of PostgreSQL's documentation for what it means.")
+    what, hint = _POSTGRES.get(state) or _POSTGRES.get(state[:2]) or other
     return StoreUnavailable(f"The store {where} {what}. Nothing was published.", hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,10 +11,12 @@ from sqlalchemy.engine import Connection
 
 from hubbub.errors import HubbubError, LedgerBroken
 from hubbub.privacy import Account
-from hubbub.store import chain, schema
+from hubbub.store import chain, decisions, grants, schema
 from hubbub.store.checkpoint import Checkpoint, account_text
 from hubbub.store.database import Database
 from hubbub.store.debit import Debit
+from hubbub.store.decision import Decision
+from hubbub.store.decisions import History
 from hubbub.store.ledger import DEBIT_COLUMNS
 from hubbub.store.packing import PackedRelease
 from hubbub.store.stream import Stream
@@ -22,6 +24,7 @@ from hubbub.store.stream import Stream
 _D, _R, _S = schema.debits.c, schema.releases.c, schema.states.c
 _WIDTH = len(DEBIT_COLUMNS)
 _PAGE = 2_000
+_MOST_CELLS = 5_000_000
 _MOST_FAULTS = 100
 
 _ROWS = (
@@ -29,7 +32,7 @@ _ROWS = (
     .select_from(schema.debits.outerjoin(schema.releases, sa.and_(_R.stream == _D.stream, _R.tick == _D.tick)))
     .where(_D.stream == sa.bindparam("id"), _D.tick > sa.bindparam("after"))
     .order_by(_D.tick)
-    .limit(_PAGE)
+    .limit(sa.bindparam("page"))
 )
 _BEFORE_TAIL = (
     sa.select(*DEBIT_COLUMNS)
@@ -93,7 +96,7 @@ class Verification:
 
 
 def verify(database: Database, stream: Stream, *, anchor: str | None = None, tail: int | None = None) -> Verification:
-    """Check every line of a stream's ledger, in constant memory; with `tail`, only that many of the last ones.
+    """Check its grant and every line of a stream's ledger, in constant memory; with `tail`, only the last so many.
 
     `anchor` is a head that was written down earlier: the ledger must still hold it, or its end was cut off.
     """
@@ -101,20 +104,31 @@ def verify(database: Database, stream: Stream, *, anchor: str | None = None, tai
         walk = _Walk(stream, None if anchor is None else anchor.lower())
         if tail is not None:
             walk.begin_after(connection, tail)
-        for debit, release in _rows(connection, stream, walk.tick):
+        walk.decisions = [one for one in decisions.read(connection, stream.id) if one.place > walk.place]
+        for debit, release in _rows(connection, stream, walk.tick, _page(stream, walk.decisions)):
+            walk.decide(connection, before=debit.place)
             walk.step(debit, release)
+        walk.decide(connection)
         walk.end(connection)
+        walk.note(grants.faults(connection, stream.part.grant.name))
     return walk.result()
 
 
-def _rows(connection: Connection, stream: Stream, after: int) -> Iterator[tuple[Debit, PackedRelease | None]]:
+def _page(stream: Stream, changes: Sequence[Decision]) -> int:
+    """How many lines are read at a time, with their releases: few of a stream with many keys."""
+    return max(1, min(_PAGE, _MOST_CELLS // History(stream, changes).largest))
+
+
+def _rows(
+    connection: Connection, stream: Stream, after: int, page: int = _PAGE
+) -> Iterator[tuple[Debit, PackedRelease | None]]:  # fmt: skip
     while True:
-        rows = connection.execute(_ROWS, {"id": stream.id, "after": after}).all()
+        rows = connection.execute(_ROWS, {"id": stream.id, "after": after, "page": page}).all()
         for row in rows:
             values = tuple(row)
             release = None if values[_WIDTH] is None else PackedRelease(*values[_WIDTH + 1 :])
             yield Debit(*values[:_WIDTH]), release
-        if len(rows) < _PAGE:
+        if len(rows) < page:
             return
         after = rows[-1].tick
 
@@ -126,7 +140,8 @@ class _Walk:
         self._stream = stream
         self._anchor, self._anchor_tick = anchor, None if anchor != stream.genesis.hex() else -1
         self._account: Account | None = Account(stream.guarantee)
-        self.tick, self._place = -1, 0
+        self.tick, self.place = -1, 0
+        self.decisions: list[Decision] = []
         self._hash = self._seal = stream.genesis
         self._sealed = (-1, 0)  # tick and place of the last outcome
         self._counts = {"settled": 0, "lost": 0, "reserved": 0}
@@ -137,13 +152,13 @@ class _Walk:
         row = connection.execute(_BEFORE_TAIL, {"id": self._stream.id, "rows": rows}).one_or_none()
         if row is not None:
             before = Debit(*row)
-            self.tick, self._place, self._hash = before.tick, before.place, before.hash
+            self.tick, self.place, self._hash = before.tick, before.place, before.hash
             self._seal, self._sealed = before.seal or b"", (before.tick, before.place)
             self._account = None
 
     def step(self, debit: Debit, release: PackedRelease | None) -> None:
-        if debit.place != self._place + 1:
-            self._fault(debit, f"line {self._place + 1} is missing, or this one was put in (it says {debit.place})")
+        if debit.place != self.place + 1:
+            self._fault(debit, f"line {self.place + 1} is missing, or this one was put in (it says {debit.place})")
         elif debit.previous != self._hash:
             self._fault(debit, "it does not follow the line before it")
         if chain.debit_hash(debit) != debit.hash:
@@ -156,7 +171,28 @@ class _Walk:
         else:
             self._outcome(debit, release)
         self._counts[debit.state] = self._counts.get(debit.state, 0) + 1
-        self.tick, self._place, self._hash = debit.tick, debit.place, debit.hash
+        self.tick, self.place, self._hash = debit.tick, debit.place, debit.hash
+
+    def decide(self, connection: Connection, before: int | None = None) -> None:
+        """The decisions about what is counted that stand here: all that are left, or those before a debit's place."""
+        while self.decisions and (before is None or self.decisions[0].place < before):
+            self._decision(connection, self.decisions.pop(0))
+
+    def _decision(self, connection: Connection, one: Decision) -> None:
+        if one.place != self.place + 1:
+            self._fault(one, f"line {self.place + 1} is missing, or this one was put in (it says {one.place})")
+        elif one.previous != self._hash:
+            self._fault(one, "it does not follow the line before it")
+        if one != decisions.made(one, self._seal):
+            self._fault(one, "the decision about what is counted was changed after it was written")
+        elif one.tick != self.tick + 1 or self._counts["reserved"]:
+            self._fault(one, "what is counted changes with the tick after the last outcome, and with no other")
+        elif decisions.seal_of(connection, one.evidence, one.evidence_tick) != one.evidence_seal:
+            self._fault(one, f"the release of {one.evidence!r} that decided what is counted is not there, or another")
+        self.place, self._hash, self._seal = one.place, one.hash, one.seal
+        self._sealed = (self.tick, one.place)
+        if self._seal.hex() == self._anchor:
+            self._anchor_tick = self.tick
 
     def _outcome(self, debit: Debit, release: PackedRelease | None) -> None:
         if self._counts["reserved"]:
@@ -214,7 +250,11 @@ class _Walk:
                 Fault(None, "the given head is not in the ledger: its end was cut off, or it is another one")
             )
 
-    def _fault(self, debit: Debit, what: str) -> None:
+    def note(self, faults: Iterable[str]) -> None:
+        """What is wrong beside the lines of the ledger."""
+        self._faults += [Fault(None, what) for what in faults]
+
+    def _fault(self, debit: Debit | Decision, what: str) -> None:
         if len(self._faults) < _MOST_FAULTS:
             self._faults.append(Fault(debit.tick, what))
 

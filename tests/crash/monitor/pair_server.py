@@ -1,7 +1,7 @@
 """A warm process that forks monitors with ranges and kills them between, and inside, the two curators.
 
 Run as `python pair_server.py ADDRESS FOLDER POINT…`. For each fault point it forks two children: one dies by SIGKILL
-when the live stream passes the point, the other when the companion does. After each death it looks at what is left in
+when the live stream passes the point, the other when that of ranges does. After each death it looks at what is left in
 both ledgers, and prints one JSON line. The children tell what they draw through files that outlive them.
 """
 
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.confidential import Counts
+from hubbub.mechanism import Measurement
 from hubbub.monitor import paired
 from hubbub.privacy import Guarantee, Session
 from hubbub.ranges import RangeStream
 from hubbub.release import Lpa
-from hubbub.released import Keys, Release, Tick
+from hubbub.released import Cost, Keys, Tick
 from hubbub.store import Store, faults
 
 KEYS = Keys([f"page {i}" for i in range(4)])
@@ -31,29 +32,29 @@ NAMES = {"live": "site", "ranges": "site.ranges"}
 TICKS_BEFORE = 2
 
 
-def line(release: Release) -> bytes:
-    assert release.measurements is not None
-    return f"{release.tick.index} {','.join(map(str, release.measurements))}\n".encode()
+def line(tick: Tick, measured: Any) -> bytes:
+    assert measured is not None
+    return f"{tick.index} {','.join(map(str, measured))}\n".encode()
 
 
 def recording(kind: Any, file: int) -> Any:
     """A mechanism that writes each draw down the moment it is made."""
 
     class Recording(kind):  # type: ignore[misc]
-        def release(self, counts: Counts) -> Release:
-            made: Release = super().release(counts)
-            os.write(file, line(made))
+        def _measure(self, counts: Counts, cost: Cost) -> Measurement:
+            made: Measurement = super()._measure(counts, cost)
+            os.write(file, line(made.tick, made.values))
             return made
 
     return Recording
 
 
-def opened(store: Store, folder: Path) -> paired.PairedCurator:
+def opened(store: Store, folder: Path) -> paired.JoinedCurator:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     files = {name: os.open(folder / name, flags) for name in NAMES}
     paired.RangeStream = recording(RangeStream, files["ranges"])
     found = paired.open_curator(store, "site", KEYS, WHOLE, recording(Lpa, files["live"]), PLAN)
-    assert isinstance(found, paired.PairedCurator)
+    assert isinstance(found, paired.JoinedCurator)
     return found
 
 
@@ -64,7 +65,7 @@ def child(address: str, folder: Path, point: str, whose: str) -> None:
         passed = collections.Counter[str]()
 
         def die(name: str) -> None:
-            # A tick passes each point once in the live stream and then once in the companion.
+            # A tick passes each point once in the live stream and then once in that of ranges.
             if name == point:
                 passed[name] += 1
                 if passed[name] == 2 * TICKS_BEFORE + (1 if whose == "live" else 2):
@@ -100,7 +101,9 @@ def look(address: str, folder: Path) -> dict[str, Any]:
             assert found.ok, found.faults
             debits = {str(debit.tick): debit for debit in store.debits(stream)}
             stored = {
-                str(r.tick.index): line(r).decode().split()[1] for r in store.releases(stream) if not r.is_predicted
+                str(r.tick.index): line(r.tick, r.measurements).decode().split()[1]
+                for r in store.releases(stream)
+                if not r.is_predicted
             }
             assert len({tick for tick, _ in drawn}) == len(drawn), "a tick was drawn twice"
             assert len({values for _, values in drawn}) == len(drawn), "the same noise twice"

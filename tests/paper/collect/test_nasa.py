@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.collected import collected
 
-from hubbub.collect import Collector, Filters, KeyDomain, Replay, collected
+from hubbub.collect import Collector, Filters, KeyDomain, Replay
 from hubbub.collect.sources import AccessLog, LineFile
 from hubbub.privacy.unit import Event, Session
 
@@ -26,7 +27,7 @@ ZONE = timedelta(hours=-4)
 @pytest.fixture(scope="module")
 def rows():
     if not FILE.exists():
-        pytest.skip(f"the data is not here: {FILE.name}")
+        pytest.skip(f"{FILE.name} is somebody else's data and not in the repository: set HUBBUB_DATA")
     with gzip.open(FILE, "rt", encoding="utf-8", errors="replace") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 

@@ -92,6 +92,7 @@ def test_any_request_is_answered_or_refused(asked, what):
             LAB.end(answer["run"])
     except HubbubError:
         return
+    assert answer
 
 
 @settings(max_examples=100, deadline=None)

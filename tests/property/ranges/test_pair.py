@@ -25,7 +25,7 @@ DOINGS = st.lists(
 
 
 class Streams:
-    """A live stream and its companion, with what a store would hold of them."""
+    """A live stream and its ranges, with what a store would hold of them."""
 
     def __init__(self):
         self.live = Lpa(KEYS, Guarantee.pure(Event(), 1))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hubbub.confidential import Counts
 from hubbub.privacy import Guarantee, User, Window
 from hubbub.release import Adaptive, Ba, Bd, Fast, Sample
-from hubbub.release.purse import Purse
+from hubbub.release.look_budget import LookBudget
 from hubbub.released import Keys, Tick
 
 KEYS = Keys(["a"])
@@ -34,10 +34,10 @@ def test_a_window_is_charged_at_most_epsilon(epsilon, levels, width, method):
 
 @settings(max_examples=200, deadline=None)
 @given(epsilon=EPSILONS, most=st.integers(1, 50), looks=st.lists(st.integers(1, 60), max_size=60))
-def test_a_purse_stays_within_the_budget(epsilon, most, looks):
-    purse, costs = Purse(Guarantee.pure(User(max_ticks=most, horizon=60), epsilon)), []
+def test_a_budget_of_looks_stays_within_the_budget(epsilon, most, looks):
+    budget, costs = LookBudget(Guarantee.pure(User(max_ticks=most, horizon=60), epsilon)), []
     for number in looks:
-        cost = purse.piece(number)
-        purse.spend(cost)
+        cost = budget.piece(number)
+        budget.spend(cost)
         costs.append(cost)
         assert sum(sorted(costs)[-most:]) <= epsilon

@@ -9,7 +9,7 @@ from schemathesis.generation.modes import GenerationMode
 from tests.support.site import Site
 
 from hubbub.confidential import Counts
-from hubbub.server import ServerSettings, Serving, create_app
+from hubbub.server import CountsAnswer, ServerSettings, Serving, create_app
 
 OPERATIONS = (
     ("POST", "/v1/streams/{stream}/events"),
@@ -33,12 +33,13 @@ class Pipeline:
     def __init__(self, site: Site) -> None:
         self.site = site
 
-    def push(self, stream, body, idempotency_key):  # noqa: ARG002
+    def push(self, stream, body, idempotency_key, sender):  # noqa: ARG002
         return Taken()
 
-    def release(self, stream, tick, values):  # noqa: ARG002
-        index = self.site.next_tick if tick is None else tick
-        return self.site._curator.release(Counts.of(self.site.keys, self.site.at(index), values))
+    def release(self, stream, sent):  # noqa: ARG002
+        index = self.site.next_tick if sent.tick is None else sent.tick
+        drawn = self.site._curator.release(Counts.of(self.site.keys, self.site.at(index), sent.values))
+        return CountsAnswer(drawn, again=False)
 
 
 @pytest.fixture(scope="module")

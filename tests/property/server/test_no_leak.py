@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.support.site import Site
 
 from hubbub.confidential import Counts
-from hubbub.server import ServerSettings, Serving, create_app
+from hubbub.server import CountsAnswer, ServerSettings, Serving, create_app
 
 PLANTED = "777000111"
 KEYS = ("front", "news", "sports", "/a?b=<c>", "weather")
@@ -37,11 +37,12 @@ class Leaky:
     def __init__(self, site: Site) -> None:
         self.site = site
 
-    def push(self, stream, body, idempotency_key):  # noqa: ARG002
+    def push(self, stream, body, idempotency_key, sender):  # noqa: ARG002
         raise ValueError(f"cannot read {body!r} of {PLANTED}")
 
-    def release(self, stream, tick, values):  # noqa: ARG002
-        return self.site._curator.release(Counts.of(self.site.keys, self.site.at(tick or 0), values))
+    def release(self, stream, sent):  # noqa: ARG002
+        drawn = self.site._curator.release(Counts.of(self.site.keys, self.site.at(sent.tick or 0), sent.values))
+        return CountsAnswer(drawn, again=False)
 
     def status(self, stream):
         raise RuntimeError(f"{stream} has {PLANTED} visitors")

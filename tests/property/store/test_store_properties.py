@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hubbub.confidential import Counts
 from hubbub.errors import BudgetExceeded, HorizonReached, TickOutOfOrder, TickTaken
+from hubbub.mechanism import Measurement
 from hubbub.privacy import Guarantee, Session, Unit, User, Window
 from hubbub.release import Lpa
 from hubbub.released import Cost, Keys, Release, Tick
@@ -38,11 +39,9 @@ class Counting(Lpa):
     def cost(self, tick: Tick) -> Cost:  # noqa: ARG002
         return Cost(epsilon=self.price)
 
-    def release(self, counts: Counts) -> Release:
-        made = super().release(counts)
-        if not made.is_predicted:
-            self._drawn.append(counts.tick.index)
-        return made
+    def _measure(self, counts: Counts, cost: Cost) -> Measurement:
+        self._drawn.append(counts.tick.index)
+        return super()._measure(counts, cost)
 
 
 UNITS: list[Unit] = [Session(max_ticks=3), Window(3), User(horizon=12)]

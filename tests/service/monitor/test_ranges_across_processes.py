@@ -3,15 +3,17 @@
 import json
 import subprocess
 import sys
-import time
+import urllib.error
 import urllib.request
+
+from tests.support.patience import PATIENCE, until
 
 from hubbub.store import Store
 
 SETTINGS = """
 [stream]
 name = "site"
-tick = "1s"
+tick = "50ms"
 [source]
 kind = "counts"
 [keys]
@@ -46,22 +48,33 @@ class Process:
         raise AssertionError("it never said where it listens")
 
     def get(self, path):
-        with urllib.request.urlopen(self.address + path, timeout=20) as answer:
+        with urllib.request.urlopen(self.address + path, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def end(self):
         self.running.terminate()
-        self.running.communicate(timeout=30)
+        self.running.communicate(timeout=PATIENCE)
         return self.running.returncode
 
 
-def send(monitor, token, count):
-    for _ in range(count):
-        body = json.dumps({"values": {"front": 50, "news": 9}}).encode()
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+def send(monitor, token, ticks):
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    for tick in ticks:
+        body = json.dumps({"tick": tick, "values": {"front": 50, "news": 9}}).encode()
         request = urllib.request.Request(f"{monitor.address}/v1/streams/site/counts", body, headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        until(lambda request=request: taken(request), f"tick {tick} is over")
+
+
+def taken(request):
+    """False while the tick is not over."""
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             assert answer.status == 201
+            return True
+    except urllib.error.HTTPError as refused:
+        code = json.load(refused)["error"]["code"]
+    assert code == "tick_not_over"
+    return False
 
 
 def test_questions_asked_elsewhere_choose_the_next_tree(tmp_path, postgres_url):
@@ -70,34 +83,26 @@ def test_questions_asked_elsewhere_choose_the_next_tree(tmp_path, postgres_url):
     with Store.open(postgres_url) as store:
         token = store.tokens.add("ingest")
         monitor = Process("monitor", str(path), "--quiet")
-        send(monitor, token, 3)
+        send(monitor, token, range(3))
         first = store.state("site.ranges").facts["segments"][-1]
         serve = Process("serve", postgres_url, "--port", "0", "--public")
         try:
-            for _ in range(100):
-                if any(s["latest_tick"] == 2 for s in serve.get("/v1/streams")["streams"]):
-                    break
-                time.sleep(0.1)
+            until(lambda: any(s["latest_tick"] == 2 for s in serve.get("/v1/streams")["streams"]), "it is seen")
             answers = [serve.get("/v1/streams/site/range?from=1&to=1&key=news") for _ in range(40)]
             assert {answer["source"] for answer in answers} == {"ranges"}
             assert len({json.dumps(answer) for answer in answers}) == 1, "asking again costs nothing and tells nothing"
-            for _ in range(100):
-                if len(store.recent_queries("site")) == 40:
-                    break
-                time.sleep(0.1)
+            until(lambda: len(store.recent_queries("site")) == 40, "it is seen")
             assert store.recent_queries("site") == [1] * 40
-            send(monitor, token, 128)  # the next segment begins on the way
+            send(monitor, token, range(3, 131))  # the next segment begins on the way
             facts = store.state("site.ranges").facts
             assert facts["lengths"] == [1] * 40
             assert facts["segments"][-1]["strategy"] != first["strategy"]
             assert facts["segments"][-1]["strategy"]["height"] == 1, (
                 "for single ticks there is nothing better than no tree"
             )
-            for _ in range(100):
-                got = serve.get("/v1/streams/site/range?from=10&to=130")
-                if got["to"] == 130:
-                    break
-                time.sleep(0.1)
+            asked = "/v1/streams/site/range?from=10&to=130"
+            until(lambda: serve.get(asked)["to"] == 130, "the last tick is there")
+            got = serve.get(asked)
             assert (got["source"], got["ticks"], got["missing"]) == ("ranges", 121, 0)
             assert abs(got["sum"]["value"] - 121 * 59) < 8 * got["sum"]["standard_error"]
             budget = serve.get("/v1/streams/site/budget")

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
 import sqlalchemy as sa
+from tests.support.old_stores import old_store
+from tests.support.patience import until
 
-from hubbub.confidential import Counts
-from hubbub.errors import SchemaMismatch, StoreUnavailable, TickOutOfOrder, TickTaken
-from hubbub.privacy import Guarantee, Session
+from hubbub.confidential import Counts, Cut
+from hubbub.errors import (
+    GrantExhausted,
+    SchemaMismatch,
+    StoreSetBack,
+    StoreUnavailable,
+    TickOutOfOrder,
+    TickTaken,
+    UnreleasedDecision,
+)
+from hubbub.privacy import Grant, Guarantee, Session
 from hubbub.release import Lpa
-from hubbub.released import Keys, Tick
-from hubbub.store import Store, faults, migrations, owner, schema
+from hubbub.released import Grid, Keys, Tick
+from hubbub.store import Store, faults, layout_3, migrations, owner, schema
+from hubbub.store.database import Database
 
 KEYS = Keys(["front", "news", "sports"])
 GUARANTEE = Guarantee.pure(Session(max_ticks=4), 1)
@@ -88,6 +99,22 @@ def test_two_processes_and_several_threads_race_on_sqlite(tmp_path: Any) -> None
     race(str(tmp_path / "site.db"), processes=2, threads=2, ticks=40)
 
 
+def test_what_is_counted_changes_as_on_sqlite(postgres_url: str) -> None:
+    grid = Grid(3, 2)
+    with Store.open(postgres_url) as store:
+        with store.curate("site", lpa()) as curator, store.curate("site", lpa()) as standby:
+            curator.release(counts(0))
+            curator.change_domain(grid, released=("site", 0))
+            with pytest.raises(UnreleasedDecision):
+                standby.change_domain(KEYS, released=("site", 5))
+            assert standby.keys == grid
+            standby.release(Counts.of(grid, Tick(1), np.full(grid.shape, 7)))
+        with store.curate("site", lpa()) as curator:
+            assert (curator.keys, curator.next_tick) == (grid, 2)
+        assert [release.keys for release in store.releases("site")] == [KEYS, grid]
+        assert store.verify("site").ok
+
+
 def test_the_same_life_as_on_sqlite(postgres_url: str) -> None:
     start = Tick(0, datetime(2026, 1, 1, tzinfo=UTC), timedelta(seconds=10))
     with Store.open(postgres_url) as store:
@@ -150,8 +177,8 @@ def test_layouts(new_postgres: Callable[[], str]) -> None:
         made = sa.create_mock_engine(
             "postgresql+psycopg://", lambda ddl, *_: connection.execute(str(ddl.compile(dialect=made.dialect)))
         )
-        tables = [schema.version, schema.streams, schema.debits, schema.releases, schema.states]
-        schema.metadata.create_all(made, tables=tables, checkfirst=False)
+        tables = [layout_3.version, layout_3.streams, layout_3.debits, layout_3.releases, layout_3.states]
+        layout_3.metadata.create_all(made, tables=tables, checkfirst=False)
         connection.execute("INSERT INTO hubbub_schema VALUES (1)")
     with Store.open(older) as store:
         store.create_stream("site", KEYS, GUARANTEE, "lpa")
@@ -160,6 +187,116 @@ def test_layouts(new_postgres: Callable[[], str]) -> None:
         connection.execute("UPDATE hubbub_schema SET version = %s", (migrations.VERSION + 1,))
     with pytest.raises(SchemaMismatch, match="knows up to"):
         Store.open(older)
+
+
+def test_streams_that_are_older_than_grants_get_theirs(new_postgres: Callable[[], str], tmp_path: Path) -> None:
+    """What an earlier version wrote, brought over row by row and then forward."""
+    address, old = new_postgres(), old_store(tmp_path / "old.db")
+    database = Database.at(address, create=True, read_only=False, patience=5)
+    with database.write() as connection, sa.create_engine(f"sqlite:///{old}").connect() as source:
+        for step in migrations.STEPS[:4]:
+            step(connection)
+        connection.execute(sa.text("UPDATE hubbub_schema SET version = 4"))
+        for table in (layout_3.streams, layout_3.debits, layout_3.releases, layout_3.states):
+            connection.execute(sa.insert(table), [dict(row) for row in source.execute(sa.select(table)).mappings()])
+    database.close()
+    with Store.open(address) as store:
+        assert {one.grant.name: one.left for one in store.grants()} == dict.fromkeys(
+            ("by-hand", "delta", "flow", "shop", "site"), 0
+        )
+        assert store.grant("site").shares["site"] == Fraction(3, 4)
+        assert all(store.verify(stream.name).ok for stream in store.streams())
+
+
+def want(address: str, name: str, ready: Any, outcomes: Any) -> None:
+    """The last quarter of the grant, the moment all others want it too."""
+    with Store.open(address, patience=60) as store:
+        ready.wait()
+        try:
+            store.create_stream(name, KEYS, Grant("visitors", GUARANTEE).part("1/4"), "lpa")
+            outcomes.put(name)
+        except GrantExhausted:
+            outcomes.put(None)
+
+
+def test_of_two_monitors_that_want_the_last_part_one_gets_it(postgres_url: str) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with Store.open(postgres_url) as store:
+        for turn in range(2):  # a grant that is new to both, and one that has a quarter left
+            if turn:
+                store.create_stream(f"rest-{turn}", KEYS, Grant("visitors", GUARANTEE).part("1/4"), "lpa")
+            ready, outcomes = spawn.Barrier(2), spawn.Queue()
+            rivals = [spawn.Process(target=want, args=(postgres_url, f"s{turn}-{i}", ready, outcomes)) for i in (0, 1)]
+            for rival in rivals:
+                rival.start()
+            found = [outcomes.get(timeout=120) for _ in rivals]
+            for rival in rivals:
+                rival.join()
+            left = store.grant("visitors").left
+            assert (left, sum(name is not None for name in found)) == [(Fraction(1, 2), 2), (0, 1)][turn]
+        with pytest.raises(GrantExhausted, match="has nothing of its budget left"):
+            store.create_stream("more", KEYS, Grant("visitors", GUARANTEE).part("1/4"), "lpa")
+
+
+def copied(server: Any, source: str, target: str) -> None:
+    """The database `target` made anew as a copy of `source`; whoever is connected to either is cut off."""
+    names = [sa.make_url(address).database for address in (source, target)]
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ANY(%s)", (names,)
+        )  # fmt: skip
+        connection.execute(f'DROP DATABASE IF EXISTS "{names[1]}" WITH (FORCE)')
+        connection.execute(f'CREATE DATABASE "{names[1]}" TEMPLATE "{names[0]}"')
+
+
+def test_a_restored_backup_is_refused_and_mended(new_postgres: Callable[[], str], postgres_server: Any) -> None:
+    address, backup = new_postgres(), new_postgres()
+    with Store.open(address) as store, store.curate("site", lpa()) as curator:
+        for tick in range(3):
+            curator.release(counts(tick))
+        copied(postgres_server, address, backup)
+        for tick in range(3, 13):
+            curator.release(counts(tick))
+        copied(postgres_server, backup, address)  # under the running curator
+        for _ in range(3):
+            with pytest.raises((StoreSetBack, StoreUnavailable)) as caught:
+                curator.release(counts(13))
+        assert isinstance(caught.value, StoreSetBack)
+    with Store.open(address) as store:
+        with pytest.raises(StoreSetBack, match="tick 12 was debited"):
+            store.curate("site", lpa())
+        assert store.mend("site") == 10
+        with store.curate("site", lpa()) as curator:
+            assert curator.next_tick == 13
+            curator.release(counts(13))
+        assert [d.state for d in store.debits("site")] == ["settled"] * 3 + ["lost"] * 10 + ["settled"]
+        assert store.verify("site").ok
+
+
+def test_two_monitors_agree_on_cuts_and_answers(postgres_url: str) -> None:
+    found: list[Cut] = []
+    answered: list[tuple[bytes, int]] = []
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    with Store.open(postgres_url) as store:
+        store.create_stream("site", KEYS, GUARANTEE, "lpa")
+
+    def run(name: str) -> None:
+        with Store.open(postgres_url) as store:
+            for tick in range(20):
+                found.append(store.keep_cut("site", Cut(tick, now, {"at": name}, name)))
+                answered.append(store.remember_answer("site", b"%d" % tick, name.encode(), tick))
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(found), len(set(map(repr, found)))) == (40, 20)
+    assert (len(answered), len(set(answered))) == (40, 20)
+    with Store.open(postgres_url) as store:
+        assert len(store.cuts("site", 10)) == 10
+        store.forget_cuts("site", 15)
+        assert [cut.tick for cut in store.cuts("site")] == list(range(15, 20))
 
 
 def test_many_open_an_empty_database_at_once(postgres_url: str) -> None:
@@ -233,12 +370,14 @@ def test_a_server_that_is_stopped_and_started(postgres_url: str, postgres_server
             store.budget("site")
         with postgres_server._lock:
             postgres_server.ensure_postgres_running()
-        for _ in range(100):
+
+        def released() -> bool:
             try:
-                curator.release(counts(1))
-                break
+                return curator.release(counts(1)) is not None
             except StoreUnavailable:
-                time.sleep(0.1)
+                return False
+
+        until(released, "the server is back")
         assert [d.state for d in store.debits("site")] == ["settled", "settled"]
         assert store.verify("site").ok
 
@@ -253,21 +392,28 @@ def test_no_server_and_wrong_names(postgres_url: str) -> None:
 
 
 def test_a_server_that_may_forget_is_refused(postgres_url: str, postgres_server: Any) -> None:
-    def setting(statement: str) -> None:
+    def setting(statement: str, wanted: str) -> None:
+        """In force when a new session sees it: how long the server takes to read its settings is its own matter."""
+        name = statement.split()[3]
         with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
             connection.execute(statement)
             connection.execute("SELECT pg_reload_conf()")
-        time.sleep(0.3)
 
-    setting("ALTER SYSTEM SET fsync = off")
+        def seen() -> bool:
+            with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+                return connection.execute(f"SHOW {name}").fetchone() == (wanted,)
+
+        until(seen, f"{name} is {wanted}")
+
+    setting("ALTER SYSTEM SET fsync = off", "off")
     try:
         with pytest.raises(StoreUnavailable, match="fsync=off"):
             Store.open(postgres_url)
     finally:
-        setting("ALTER SYSTEM RESET fsync")
-    setting("ALTER SYSTEM SET synchronous_commit = off")
+        setting("ALTER SYSTEM RESET fsync", "on")
+    setting("ALTER SYSTEM SET synchronous_commit = off", "off")
     try:
         with Store.open(postgres_url) as store, store.database.write() as connection:
             assert connection.execute(sa.text("SHOW synchronous_commit")).scalar_one() == "on"
     finally:
-        setting("ALTER SYSTEM RESET synchronous_commit")
+        setting("ALTER SYSTEM RESET synchronous_commit", "on")

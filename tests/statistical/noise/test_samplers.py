@@ -20,7 +20,7 @@ import pytest
 from scipy import stats
 
 from hubbub.noise import DiscreteGaussian, DiscreteLaplace, SystemSource, bernoulli_exp
-from hubbub.noise.reference import bernoulli_exp_series, reference_gaussian, reference_laplace
+from hubbub.noise.slow_samplers import bernoulli_exp_series, slow_gaussian, slow_laplace
 from hubbub.noise.staircase import CHUNK
 from hubbub.noise.system import DEFAULT
 
@@ -289,9 +289,9 @@ def test_fast_and_slow_way_agree(kind, scale):
     # 5 % of the scale is 0.05 sqrt(70,000) = 13 standard errors at n = 70,000 (Laplace; more for Gaussian), of which
     # 6.5 are needed: a control passes by chance with a probability below 1e-9.
     if kind == "laplace":
-        slow = np.array([reference_laplace(scale, DEFAULT) for _ in range(70_000)])
+        slow = np.array([slow_laplace(scale, DEFAULT) for _ in range(70_000)])
     else:
-        slow = np.array([reference_gaussian(scale**2, DEFAULT) for _ in range(50_000)])
+        slow = np.array([slow_gaussian(scale**2, DEFAULT) for _ in range(50_000)])
     noise, power = make(kind, scale), 1 if kind == "laplace" else 2
     assert same_distribution(draw(kind, scale, 2_000_000), slow, noise, power)
     for factor in (Fraction(95, 100), Fraction(105, 100)):

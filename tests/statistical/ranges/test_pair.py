@@ -10,6 +10,7 @@ Audit: each has a confidence of 1 - 1e-8. Control: a live stream from whose budg
 """
 
 import math
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 
 from hubbub.confidential import Counts
 from hubbub.noise import simulation
-from hubbub.privacy import Event, Guarantee, Session, divide, together
+from hubbub.privacy import Event, Guarantee, Session, together
 from hubbub.privacy.audit import audit, neighbours
 from hubbub.ranges import PairWindow, RangeStream
 from hubbub.release import Lpa
@@ -30,10 +31,10 @@ CONFIDENCE = 1 - 1e-8
 
 @lru_cache(maxsize=2)
 def errors(kind):
-    """For each range: the errors of all answers, the stated variance, the variance of the companion alone."""
+    """For each range: the errors of all answers, the stated variance, the variance of ranges alone."""
     keys = Keys([f"k{i}" for i in range(MANY)])
     whole = Guarantee.pure(Session(max_ticks=3), 1) if kind == "pure" else Guarantee.zcdp(Session(max_ticks=3), "1/2")
-    live_part, part = divide(whole, "1/3")
+    live_part, part = whole.part("2/3"), whole.part("1/3")
     table = Counts.of(keys, Tick(0), np.full(MANY, LEVEL)).values.reveal()
     found = {pair: [] for pair in RANGES}
     with simulation(20261116) as source:
@@ -102,12 +103,13 @@ class Both:
 def audited(unit, share, runs, *, subtract=True, kind=Guarantee.pure, budget=1, method="two-level"):
     keys = Keys(["front", "news"])
     whole = kind(unit, budget)
-    live_part, part = divide(whole, share)
+    live_part, part = whole.part(1 - Fraction(share)), whole.part(share)
     with simulation(20261117) as source:
         live = Lpa(keys, live_part if subtract else whole, source=source)
         ranges = RangeStream(keys, part, window=64, method=method, source=source)
         both = Both(live, ranges, whole)
-        assert (together(live.guarantee, ranges.guarantee) == whole) == subtract
+        promised = together(whole.unit, [(live.guarantee, 1), (ranges.guarantee, 1)])
+        assert (promised == whole) == subtract
         pair = neighbours(unit, keys, 4)
         return audit(both.anew, pair.with_unit, pair.without, runs=runs, confidence=CONFIDENCE)
 

@@ -84,8 +84,9 @@ def test_control_intervals_for_other_noise_do_not_cover():
     """Noise twice as large as the releaser is told of must be noticed."""
 
     class Mistaken(Navigation):
-        def _noise(self, cost):
-            return replace(super()._noise(cost), scale=super()._noise(cost).scale / 2)
+        def _estimate(self, tick, measurement):
+            told = None if measurement is None else replace(measurement, variance=measurement.variance / 4)
+            return super()._estimate(tick, told)
 
     def make(model, promise, source):
         return Mistaken(model.keys, promise, model=model, source=source)

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from hubbub.cli.main import main
-from hubbub.lab.released_reading import read_releases
+from hubbub.errors import InvalidInput
+from hubbub.series import read_released
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def release(name, out, *more):
     assert main([*words, *more]) == 0
 
 
-@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("out", ["out.csv", "out.json", "out.parquet", "out.arrow"])
 @pytest.mark.parametrize("detector", ["pooled", "C1", "C2", "C3"])
 @pytest.mark.parametrize("name", ["dated.csv", "plain.csv"])
 def test_an_outbreak_is_found_and_told(here, capsys, name, detector, out):
@@ -47,18 +48,18 @@ def test_what_was_written_is_read_again(here):
     release("dated.csv", "out.csv")
     release("plain.csv", "out.parquet")
     for name in ("out.csv", "out.parquet"):
-        releases = read_releases(here / name)
+        releases = read_released(here / name)
         assert list(releases[0].keys) == ["flu", "cold"]
         assert releases[0].noise_variance == pytest.approx(7.84, abs=0.1)
         assert [r.tick.index for r in releases] == list(range(70))
-    assert read_releases(here / "out.csv")[1].tick.length == timedelta(days=1)
+    assert read_released(here / "out.csv")[1].tick.length == timedelta(days=1)
 
 
 def test_predicted_ticks_stay_predicted(here):
     lines = (here / "dated.csv").read_text().splitlines()
     (here / "gap.csv").write_text("\n".join(lines[:30] + lines[31:]))
     release("gap.csv", "out.csv", "--gaps", "predict")
-    assert [r.tick.index for r in read_releases(here / "out.csv") if r.is_predicted] == [29]
+    assert [r.tick.index for r in read_released(here / "out.csv") if r.is_predicted] == [29]
 
 
 def test_nothing_to_tell(here, capsys):
@@ -81,11 +82,6 @@ def test_many_alarms_are_cut_short(here, capsys):
     [
         ("tick,flu\n0,5\n", "does not hold releases"),
         ("", "does not hold releases"),
-        ("tick,key,value,standard_error,lower,upper,measurement,noise_variance\n", "one row for each"),
-        (
-            "tick,key,value,standard_error,lower,upper,measurement,noise_variance\n0,a,1,1,1,1,1,1\n0,a,1,1,1,1,1,1\n",
-            "one row for each",
-        ),
     ],
 )
 def test_other_files_are_refused(here, capsys, content, match):
@@ -101,7 +97,14 @@ def test_wrong_use(here, capsys):
     assert "no detector" in capsys.readouterr().err
 
 
-def test_starts_that_are_no_times_are_left_out(here):
+def test_starts_that_are_no_times_are_refused(here):
     release("dated.csv", "out.parquet")
     pl.read_parquet("out.parquet").with_columns(start=pl.lit("once")).write_parquet("other.parquet")
-    assert read_releases(here / "other.parquet")[0].tick.start is None
+    with pytest.raises(InvalidInput, match="not what their column says"):
+        read_released(here / "other.parquet")
+
+
+def test_gaussian_noise_is_known_again(here, capsys):
+    """A detector reads Laplace and Gaussian noise differently: the file says which it was."""
+    assert main(["release", "plain.csv", "--unit", "user", "--rho", "1", "--method", "lpa", "--out", "out.csv"]) == 0
+    assert all(r.cost.rho and not r.cost.epsilon for r in read_released(here / "out.csv"))

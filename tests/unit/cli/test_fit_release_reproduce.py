@@ -8,6 +8,7 @@ import pytest
 from hubbub.cli.main import main
 from hubbub.lab.msnbc import msnbc
 from hubbub.models import NavigationModel
+from hubbub.released.table import COLUMNS
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_fit_then_release(here, capsys):
     assert "Each browsing session's presence" in said.out
     assert "must have been enforced" in said.err
     lines = (here / "out.csv").read_text().splitlines()
-    assert lines[0] == "tick,key,value,standard_error,lower,upper,measurement,noise_variance"
+    assert tuple(lines[0].split(",")) == COLUMNS
     assert len(lines) == 1 + 30 * 3
     assert "<html" in (here / "out.html").read_text()[:200]
 
@@ -76,13 +77,21 @@ def test_release_for_every_unit(here, capsys, unit):
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        (("release", "counts.csv", "--epsilon", "1"), "needs --max-ticks"),
+        (("release", "counts.csv", "--epsilon", "1", "--unit", "session"), "needs `max_ticks`"),
+        (("release", "counts.csv"), "got neither"),
+        (("release", "counts.csv", "--epsilon", "1", "--rho", "1"), "got `epsilon` and `rho`"),
+        (("release", "counts.csv", "--delta", "1e-9", "--rho", "1"), "got `delta` and `rho`"),
+        (("release", "counts.csv", "--epsilon", "1", "--unit", "event", "--max-ticks", "2"), "has no `max_ticks`"),
+        (
+            ("release", "counts.csv", "--epsilon", "1", "--unit", "window", "--max-ticks", "2", "--horizon", "9"),
+            "has no `horizon`",
+        ),
         (("release", "counts.csv", "--epsilon", "1", "--unit", "house"), "no unit"),
         ((*RELEASE, "--method", "magic"), "no method"),
         ((*RELEASE, "--method", "lpa", "--model", "x"), "takes no model"),
         ((*RELEASE, "--model", "x"), "no model file"),
         ((*RELEASE, "--out", "out.doc"), "none of"),
-        ((*RELEASE, "--plot", "out.png"), "none of"),
+        ((*RELEASE, "--plot", "out.png"), "does not end in .html"),
         (("release", "nothing.csv", "--epsilon", "1"), "no file"),
         (("fit", "nothing.csv"), "no file"),
         (("release", "counts.csv", "--epsilon", "0", "--max-ticks", "20"), "above 0"),

@@ -21,7 +21,7 @@ def command(monkeypatch):
         def attempt(as_json: Json = False) -> None:
             body(Output(as_json))
 
-        def build():
+        def build(only):
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
             app.command("try")(attempt)
             app.callback()(lambda: None)

@@ -28,6 +28,11 @@ def test_bias_beside_the_noise_it_saves(capsys: pytest.CaptureFixture[str]) -> N
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["bias"] == pytest.approx(-0.193, abs=1e-3)
+    assert main([*words, "--rho", "1/2"]) == 0
+    assert "rho = 1/2" in (said := capsys.readouterr().out)
+    assert "Gaussian noise is ±1.41 instead of ±60.4152" in said  # the root of the bound over twice rho
+    assert main([*words, "--epsilon", "1", "--delta", "1e-9"]) == 0
+    assert "epsilon = 1, delta = 1e-9" in capsys.readouterr().out
     for wrong in (["--level", "0"], ["--level", "5", "--epsilon", "-1"]):
         assert main([*words, *wrong]) == 2
         capsys.readouterr()

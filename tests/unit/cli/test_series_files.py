@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from hubbub.cli.main import main
+from hubbub.released.table import COLUMNS
 
 DAYS = [date(2026, 1, 1) + timedelta(days=i) for i in range(12)]
 COUNTS = [40, 42, 41, 39, 44, 40, 41, 45, 43, 40, 38, 41]
@@ -103,16 +104,15 @@ def test_dates_are_written_back(here, capsys):
         assert code == 0
         assert "2026-01-12" in said.out
     frame = pl.read_parquet("out.parquet")
-    columns = ["tick", "start", "key", "value", "standard_error", "lower", "upper", "measurement", "noise_variance"]
-    assert frame.columns == columns
+    assert tuple(frame.columns) == COLUMNS
     assert frame["start"][11].date() == DAYS[11]
-    assert "\n11,2026-01-12T00:00:00Z,flu," in (here / "out.csv").read_text()
+    assert "\n11,2026-01-12T00:00:00+00:00,flu," in (here / "out.csv").read_text()
 
 
 @pytest.mark.parametrize(
     ("unit", "words"),
     [
-        (["user"], "each person counts under at most one key a tick"),
+        (["user"], "each person counts under at most one key per tick"),
         (["user", "--max-ticks", "2"], "in at most 2 ticks, under at most one key in each"),
         (["window", "--max-ticks", "3", "--max-items", "2"], "in at most 3 ticks, under at most 2 keys in each"),
         (["event"], "each event counts once, under one key at most"),
@@ -130,7 +130,7 @@ def test_what_the_guarantee_rests_on_is_said(capsys, unit, words):
 def test_an_event_has_one_key(capsys):
     file = written("csv", list(zip(DAYS, COUNTS, strict=True)))
     assert main(["release", file, "--epsilon", "1", "--unit", "event", "--max-items", "2"]) == 2
-    assert "one key" in capsys.readouterr().err
+    assert "has no `max_items`" in capsys.readouterr().err
 
 
 def test_the_horizon(capsys):
@@ -143,4 +143,4 @@ def test_the_horizon(capsys):
     assert "Nothing was spent" in said.err
     code, said = say(capsys, "release", file, "--horizon", "10", "--unit", "event")
     assert code == 2
-    assert "has none" in said.err
+    assert "has no `horizon`" in said.err

@@ -8,15 +8,18 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from tests.support.collected import collected
+from tests.support.listed import Listed
 
-from hubbub.collect import Batch, Collector, Filters, KeyDomain, Live, Replay, Resume, Source, SteadyClock, collected
+from hubbub.collect import Batch, Collector, Filters, KeyDomain, Live, Replay, Resume, Source, SteadyClock
 from hubbub.collect.calendar import Calendar
 from hubbub.collect.identity import Identity
 from hubbub.collect.person_bound import PersonBound
 from hubbub.collect.rows import Rows
-from hubbub.collect.sources import KafkaSource, NatsSource, QueueSource
+from hubbub.collect.sources import KafkaSource, NatsSource
 from hubbub.collect.stay import Stay
-from hubbub.errors import ConfidentialLeak, InvalidInput, InvalidParameter, MissingExtra, Overloaded
+from hubbub.confidential import Cut
+from hubbub.errors import ConfidentialLeak, InvalidInput, InvalidParameter, MissingExtra, PrivacyRefusal
 from hubbub.privacy.unit import Event, Session, Unit, User, Window
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -64,42 +67,75 @@ def test_a_session_stays_on_its_page_between_requests_but_not_after_the_last():
     assert engine.delay == timedelta(minutes=30)
 
 
+def at(number, tick, **facts):
+    """A cut that closes the ticks up to `tick`, made when the clock said `number` seconds."""
+    return Cut(tick, seconds(number), {}, **facts)
+
+
+def cut(engine, *place, **facts):
+    return shown(ended.counts for ended in engine.cut(at(*place, **facts)))
+
+
 def test_one_event_far_in_the_future_makes_nobody_late():
-    engine, clock = live(Event())
-    clock.now = seconds(5)
-    assert engine.add(batch((1, "a", "/"), (10**6, "b", "/"), complete=seconds(5))) == []
-    assert engine.add(batch((2, "c", "/"), complete=seconds(6))) == []
-    clock.now = seconds(90)
-    assert shown(engine.add(batch(complete=seconds(90)))) == [[2, 0, 0]]
-    clock.now = seconds(95)
-    engine.add(batch((3, "d", "/"), (70, "e", "/"), complete=seconds(80)))  # the clock went back: no harm
+    engine, _ = live(Event())
+    assert engine.add(batch((1, "a", "/"), (10**6, "b", "/"))) == []
+    assert engine.add(batch((2, "c", "/"))) == []
+    assert cut(engine, 90, 0) == [[2, 0, 0]]
+    engine.add(batch((3, "d", "/"), (70, "e", "/")))
     numbers = engine.statistics.for_curator()
     assert (numbers["late"], numbers["ahead"], numbers["waiting"]) == (1, 1, 1)
-    clock.now = seconds(121)
+    assert cut(engine, 150, 1) == [[1, 0, 0]]
+
+
+def test_a_cut_closes_all_ticks_that_are_due_and_the_clock_may_go_back():
+    engine, _ = live(Event())
+    engine.add(batch((30, "a", "/")))
+    assert len(cut(engine, 1000, 15)) == 16
+    assert cut(engine, 900, 14) == []
+
+
+def test_what_follows_a_cut_is_late_for_its_ticks_though_it_is_read_in_the_same_breath():
+    engine, _ = live(Event())
+    engine.add(batch((1, "a", "/")))
+    assert cut(engine, 90, 0) == [[1, 0, 0]]
+    engine.add(batch((1, "b", "/"), (61, "c", "/")))
+    assert cut(engine, 150, 1) == [[1, 0, 0]]
+    assert engine.statistics.late == 1
+
+
+def test_what_was_not_measured_says_why():
+    engine, _ = live(Event())
+    assert [ended.doubt for ended in engine.cut(at(90, 0, doubt="the clock was set"))] == ["the clock was set"]
+    engine.add(Batch.of([], lost=True))
+    doubts = [ended.doubt for ended in engine.cut(at(210, 2))]
+    assert doubts == ["records were lost unread"] * 2
+    assert [ended.doubt for ended in engine.cut(at(270, 3))] == ["records were lost unread"], "it was open at 210 s"
+    assert [ended.doubt for ended in engine.cut(at(330, 4))] == [""]
+
+
+def test_the_clock_is_looked_at_when_a_live_stream_is_over():
+    engine, clock = live(Event())
+    engine.add(batch((1, "a", "/"), (10**6, "b", "/")))
+    clock.now = seconds(70)
     assert shown(engine.flush()) == [[1, 0, 0]]
+    assert engine.statistics.ahead == 1
 
 
-def test_ticks_wait_for_a_source_that_is_behind():
-    engine, clock = live(Event())
-    clock.now = seconds(1000)
-    assert engine.add(batch((30, "a", "/"))) == []  # a backlog: nothing is complete, so nothing is late
-    assert len(engine.add(batch((40, "b", "/"), complete=seconds(1000)))) == 16
+def test_a_stream_begins_with_a_whole_tick():
+    clock = Hands()
+    clock.now = seconds(70)
+    engine = Collector(["/"], Event(), MINUTE, Live(), clock=clock)
+    assert engine.calendar.start == seconds(120)
 
 
-def test_a_duplicate_batch_is_counted_once_and_its_key_is_forgotten_in_time():
-    engine, clock = live(Event())
-    for _ in range(3):
-        engine.add(batch((1, "a", "/"), key="k"))
-    clock.now = seconds(200)
-    assert shown(engine.add(batch(complete=seconds(200))))[0] == [1, 0, 0]
-    assert engine.statistics.for_curator()["duplicates"] == 2
-    assert len(engine._seen) == 0
-    engine.add(batch((1, "a", "/"), key="k"))
-    assert engine.statistics.for_curator()["late"] == 1
-    whole = replay(Event())
-    whole.add(batch((1, "a", "/"), key="k"))
-    whole.add(batch((1, "a", "/"), key="k"))
-    assert shown(whole.flush())[0] == [1, 0, 0]
+def test_who_somebody_is_does_not_depend_on_the_rows_beside():
+    """One row with an agent made every other row of its batch another visitor."""
+    rows = [{"time": seconds(1), "person": "a", "path": "/"}, {"time": seconds(2), "person": "b", "path": "/"}]
+    odd = {"time": seconds(3), "person": "c", "path": "/", "agent": "x"}
+    identity = Identity(("person", "agent"))
+    alone, _ = identity.of(Batch.of(rows).events)
+    beside, _ = identity.of(Batch.of([*rows, odd]).events)
+    assert alone.tolist() == beside[:2].tolist()
 
 
 def test_filters_and_keys():
@@ -195,59 +231,57 @@ def test_agents_tell_clients_apart_when_asked_to():
         assert shown(engine.flush())[0][0] == expected
 
 
-def test_the_past_of_a_stream_is_kept_as_positions_only():
-    engine, clock = live(Session(2, timedelta(minutes=2)), stay=False)
-    engine.add(batch(positions={"p": "0"}))
-    for minute in range(20):
-        clock.now = START + minute * MINUTE
-        engine.add(batch((minute * 60 - 1, "a", "/"), positions={"p": str(minute)}, complete=clock.now))
-    point = engine.resume_point(17)
-    assert Resume.from_dict(point.to_dict()) == point
-    assert point.since == START + 13 * MINUTE  # two ticks, a timeout of two, and ten seconds of clocks ahead
-    again, clock = live(Session(2, timedelta(minutes=2)), resume=point, stay=False)
-    clock.now = START + 25 * MINUTE
-    again.add(batch((18 * 60 + 1, "new", "/"), (17 * 60 + 1, "older", "/")))
-    counts = again.add(batch(complete=clock.now))
-    assert [c.tick.index for c in counts] == [18, 19, 20, 21, 22, 23]
-    assert again.statistics.for_curator()["rebuilding"] == 1
+def test_a_restart_reads_again_from_a_cut_that_is_old_enough():
+    records = [{"time": seconds(60 * minute + 1), "person": "a", "path": "/"} for minute in range(20)]
+    cuts = [Cut(n, seconds(60 * (n + 1) + 30), {"at": str(n + 1)}, "listed") for n in range(-1, 19)]
+    session, source = Session(2, timedelta(minutes=2)), Listed(records)
+    engine, _ = live(session, stay=False)
+    resume = Resume.of(cuts, 17, engine.calendar, engine.span, engine.ahead, source, lambda: seconds(1200))
+    # Two ticks, a timeout of two, and ten seconds of clocks ahead before the end of tick 17.
+    assert (resume.cut.tick, source.at, [cut.tick for cut in resume.again]) == (12, 13, [13, 14, 15, 16, 17, 18])
+    assert resume.since == resume.cut.time
+    again, _ = live(session, resume=resume, stay=False)
+    given = []
+    for made in resume.again:
+        again.add(source.poll(made.frontier))
+        given += again.cut(made)
+    assert [ended.counts.tick.index for ended in given] == [18]
+    assert shown(ended.counts for ended in given) == [[0, 0, 0]], "it had used up its bound long before"
+    assert given[0].doubt == ""
+    assert again.statistics.for_curator()["rebuilding"] == 5
+
+
+def test_a_past_that_is_not_proved_is_distrusted():
+    cuts = [Cut(n, seconds(60 * (n + 1) + 30), {"at": "0"}, "listed") for n in range(-1, 19)]
+    engine, _ = live(Session(2, timedelta(minutes=2)), stay=False)
+    for source, kept in (
+        (Listed([{}] * 7, proves=False), cuts),  # emptied, cut off, exchanged
+        (Listed([{}] * 7, name="another"), cuts),  # another machine's
+        (Listed([{}] * 7, name="b"), [*cuts, Cut(19, seconds(1300), {"at": "1"}, "c")]),
+    ):
+        resume = Resume.of(kept, 18, engine.calendar, engine.span, engine.ahead, source, lambda: seconds(1400))
+        assert (resume.since, resume.again, source.at) == (seconds(1400), (), 7)
+        again, _ = live(Session(2, timedelta(minutes=2)), resume=resume, stay=False)
+        # From now on: ten seconds of clocks ahead, a timeout of two minutes, two ticks.
+        whole = [ended.counts.tick.index for ended in again.cut(at(3000, 30)) if not ended.doubt]
+        assert whole[0] == -(-(1400 + 10 + 120 + 120) // 60)
 
 
 def test_a_source_of_three_lines_works():
     class Once(Source):
         left = 1
 
-        def poll(self, timeout=1.0):  # noqa: ARG002
+        def poll(self, until):  # noqa: ARG002
             self.left -= 1
             return batch((0, "a", "/")) if self.left == 0 else None
 
     with Once() as source:
-        assert source.open({})
-        assert not source.open({"x": "1"})
+        assert not source.open({})
+        assert source.frontier() == {}
+        assert (source.identity, source.trouble) == ("Once", "")
+        source.wait(0)
         source.settle({})
         assert len(list(collected(source, replay()))) == 10
-        assert list(collected(source, replay(), stop=lambda: True)) == []
-
-
-def test_a_queue_takes_each_batch_once_and_says_when_it_is_safe():
-    clock = Hands()
-    queue = QueueSource(max_bytes=200, clock=clock)
-    line = b'{"time": "2026-01-01T00:00:00Z", "person": "a", "path": "/"}'
-    first = queue.push(line + b"\nnoise", "k")
-    assert (first.accepted, first.malformed, first.duplicate, first.settled) == (1, 1, False, False)
-    assert queue.push(line, "k").duplicate
-    with pytest.raises(Overloaded, match="not taken"):
-        queue.push(line * 3)
-    taken = queue.poll(0)
-    assert taken.key == "k"
-    assert queue.poll(0).complete == START
-    queue.settle(taken.positions)
-    assert queue.push(line, "k").settled
-    assert queue.open({})
-    assert not queue.open(taken.positions)
-    queue.push(line)
-    queue.close()
-    assert queue.poll(0).events.height == 1
-    assert queue.poll(0) is None
 
 
 def test_nothing_confidential_is_printed_or_pickled():
@@ -260,12 +294,37 @@ def test_nothing_confidential_is_printed_or_pickled():
         pickle.dumps(counts)
 
 
-def test_a_clock_that_is_set_back_goes_on():
+def moment(number):
+    return datetime.fromtimestamp(number, UTC)
+
+
+def test_a_clock_that_is_set_is_followed_once_it_has_held():
+    for step in (60.0, -30.0):
+        wall, steady = [1000.0], [0.0]
+        clock = SteadyClock(lambda wall=wall: wall[0], lambda steady=steady: steady[0])
+        times = []
+        for second in range(1, 25):
+            steady[0], wall[0] = second, 1000 + second + (step if second >= 5 else 0)
+            times.append(clock().timestamp() - 1000)
+        assert times[:14] == list(range(1, 15)), "nothing happens for ten seconds"
+        assert times[14:] == [second + step for second in range(15, 25)]
+        assert clock.ahead == timedelta(0)
+        low, high = sorted([1005, 1014 + step])
+        assert clock.doubtful(moment(low), moment(low + 1))
+        assert clock.doubtful(moment(high - 2), moment(high + 10))
+        assert not clock.doubtful(moment(min(1004, 1005 + step) - 10), moment(min(1004, 1005 + step)))
+        assert not clock.doubtful(moment(1200), moment(1300))
+
+
+def test_a_clock_that_is_wrong_for_a_moment_is_not_followed():
     wall, steady = [1000.0], [0.0]
     clock = SteadyClock(lambda: wall[0], lambda: steady[0])
-    wall[0], steady[0] = 400.0, 10.0
-    assert clock().timestamp() == 1009.5
-    assert clock.ahead == timedelta(seconds=-609.5)
+    wall[0], steady[0] = 90_000.0, 5.0
+    assert clock().timestamp() == 1005
+    wall[0], steady[0] = 1012.0, 12.0
+    assert clock().timestamp() == 1012
+    wall[0], steady[0] = 1020.5, 20.0  # a drift is leaned to
+    assert clock().timestamp() == pytest.approx(1020.4)
 
 
 class Strange(Unit):
@@ -294,8 +353,8 @@ class Strange(Unit):
         (lambda: Replay(START, START), "`end` must lie after"),
         (lambda: Replay(START, START + MINUTE, -MINUTE), "`lateness`"),
         (lambda: Calendar(START, timedelta(0)), "longer than nothing"),
-        (lambda: Resume(-2, START), "`tick`"),
-        (lambda: live(resume=Resume(3, START + timedelta(seconds=1))), "cannot be resumed"),
+        (lambda: Resume(-2, START, Cut(-1, START, {})), "`tick`"),
+        (lambda: live(resume=Resume(3, START + timedelta(seconds=1), Cut(3, START, {}))), "cannot be resumed"),
     ],
 )
 def test_what_cannot_be_right_is_refused(make, words):
@@ -328,7 +387,15 @@ def test_a_missing_extra_is_named(source, module, monkeypatch):
 
 def test_a_stream_without_memory_counts_on_after_a_restart():
     for unit in (Event(), Window(2), User(40, 40)):
-        engine, clock = live(unit, resume=Resume(1, START).forgotten(seconds(400)))
-        clock.now = seconds(400)
-        engine.add(batch((130, "a", "/")))
-        assert shown(engine.add(batch(complete=seconds(400))))[0] == [1, 0, 0]
+        resume = Resume(1, START, Cut(1, seconds(400), {}), since=seconds(400))
+        engine, _ = live(unit, resume=resume)
+        engine.add(batch((130, "a", "/"), (490, "b", "/")))
+        ended = engine.cut(at(630, 8))
+        assert shown(e.counts for e in ended)[0] == [1, 0, 0]
+        assert [bool(e.doubt) for e in ended] == [True] * 5 + [False] * 2, "events before the break may be gone"
+
+
+def test_a_person_stream_refuses_to_resume_half_way():
+    live(User(3, 40), resume=Resume(5, START, Cut(-1, START, {})))
+    with pytest.raises(PrivacyRefusal, match="only from its beginning"):
+        live(User(3, 40), resume=Resume(5, START, Cut(-1, START, {}), since=START))

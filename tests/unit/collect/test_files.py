@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
+from tests.support.collected import collected
 
-from hubbub.collect import Batch, Collector, Filters, Replay, collected
-from hubbub.collect.sources import AccessLog, CsvLines, FollowedFile, JsonLines, LineFile, ParquetFile, event_file
+from hubbub.collect import Batch, Collector, Filters, Replay
+from hubbub.collect.sources import AccessLog, CsvLines, JsonLines, LineFile, ParquetFile, event_file
 from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.privacy.unit import Event
 
@@ -33,12 +33,23 @@ def test_a_log_is_read_plain_and_packed_from_any_position(tmp_path):
     (tmp_path / "b.log").write_bytes(gzip.compress(data))
     for name in ("a.log", "b.log"):
         with LineFile(tmp_path / name, AccessLog()) as source:
-            assert source.open({})
-            assert people(source) == ["h0", "h1", "h2", "h3", "h4"]
-            assert source.open({"file": str(len(line(b"h0")))})
-        with LineFile(tmp_path / name, AccessLog()) as source:
-            source.open({"file": str(3 * len(line(b"h0")))})
+            assert not source.open({})  # nothing is proved by nothing
+            assert source.frontier() is None
+            batch = source.poll()
+            assert batch.events["person"].to_list() == ["h0", "h1", "h2", "h3", "h4"]
+            behind = batch.positions["file"].split(":", 1)
+            assert int(behind[0]) == len(data)
+            place = {"file": f"{3 * len(line(b'h0'))}:{behind[1]}"}
+            assert source.open(place)
             assert people(source) == ["h3", "h4"]
+        with LineFile(tmp_path / name, AccessLog()) as again:
+            assert again.identity == source.identity
+            assert again.open(place)
+            assert people(again) == ["h3", "h4"]
+        os.utime(tmp_path / name, (1, 1))
+        with LineFile(tmp_path / name, AccessLog()) as another:
+            assert not another.open(place)  # changed since: read from its beginning, and say so
+            assert people(another) == ["h0", "h1", "h2", "h3", "h4"]
 
 
 def test_a_packed_log_that_breaks_off_gives_what_it_holds(tmp_path):
@@ -58,6 +69,17 @@ def test_ten_megabytes_without_a_line_break_are_skipped(tmp_path):
     assert [who for batch in batches for who in batch.events["person"]] == ["a", "b", "c"]
     assert sum(batch.oversized for batch in batches) == 1
     assert sum(batch.malformed for batch in batches) == 1
+
+
+def test_a_position_never_lies_inside_a_line_that_is_too_long(tmp_path):
+    """Else its second half would be a line of its own after a restart."""
+    path = tmp_path / "long.log"
+    path.write_bytes(line(b"a") + b"x" * 17_000_000 + line(b"inside") + line(b"b"))
+    with LineFile(path, AccessLog()) as source:
+        places = [batch.positions for batch in source]
+        for place in places:
+            assert source.open(place)
+            assert "inside" not in people(source)
 
 
 def test_files_of_events_tell_the_same_in_each_format(tmp_path):
@@ -89,6 +111,23 @@ def test_a_parquet_file_keeps_its_place_and_its_zone(tmp_path):
         assert batch.events["time"][0] == datetime(2026, 7, 1, 10, tzinfo=UTC)
         assert source.open(batch.positions)
         assert source.poll() is None
+        assert source.frontier() is None
+        assert not source.open({"row": "1:2:3"})
+        assert source.poll().events.height == 1
+        assert source.identity.endswith("p.parquet")
+
+
+def test_a_damaged_parquet_file_is_a_clear_error_without_its_values(tmp_path):
+    path = tmp_path / "damaged.parquet"
+    pl.DataFrame(
+        {"time": ["0"] * 50_000, "person": [f"planted-{i}" for i in range(50_000)], "path": "/"}
+    ).write_parquet(path)
+    data = bytearray(path.read_bytes())
+    data[100:-20_000] = b"\x00" * (len(data) - 20_100)
+    path.write_bytes(data)
+    with ParquetFile(path) as source, pytest.raises(InvalidInput, match="damaged or was changed") as caught:
+        source.poll()
+    assert "planted" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -120,78 +159,6 @@ def test_a_stray_quote_spoils_its_own_line_only():
 def test_json_names_can_be_given():
     rows, _ = JsonLines({"person": "who"}).parse(b'{"time": 5, "who": "a", "person": "b", "path": "/"}')
     assert rows["person"].to_list() == ["a"]
-
-
-class Follow:
-    def __init__(self, path):
-        self.path, self.source = path, FollowedFile(path, AccessLog())
-
-    def read(self):
-        """Everything up to the point where the source says that it is complete."""
-        seen = []
-        while True:
-            batch = self.source.poll(0.05)
-            seen += batch.events["person"].to_list()
-            if batch.complete is not None:
-                self.positions = dict(batch.positions)
-                return seen
-
-
-def write(path, data, mode="ab"):
-    with path.open(mode) as file:
-        file.write(data)
-
-
-def test_a_log_is_followed_through_rename_and_create(tmp_path):
-    path = tmp_path / "access.log"
-    write(path, line(b"a"))
-    follow = Follow(path)
-    assert follow.source.open({})
-    first = follow.source.poll(0.05)
-    assert first.events.height == 0
-    assert follow.read() == ["a"]
-    write(path, line(b"b")[:30])
-    assert follow.read() == []  # a line without its end waits
-    write(path, line(b"b")[30:])
-    os.rename(path, tmp_path / "access.log.1")
-    write(tmp_path / "access.log.1", line(b"c") + line(b"last")[:-1])  # the server still holds the old file
-    write(path, line(b"d"))
-    assert follow.read() == ["b", "c", "last", "d"]
-    again = Follow(path)
-    assert again.source.open(first.positions)  # a restart: the place lies in the rotated file
-    assert again.read() == ["a", "b", "c", "last", "d"]
-    assert again.source.open(follow.positions)
-    assert again.read() == []
-    again.source.close()
-    follow.source.close()
-
-
-def test_a_log_is_followed_through_copy_and_truncate(tmp_path):
-    path = tmp_path / "access.log"
-    write(path, line(b"a") + line(b"b"))
-    follow = Follow(path)
-    assert follow.read() == ["a", "b"]
-    before = follow.positions
-    shutil.copy(path, tmp_path / "access.log.1")
-    write(path, b"", "wb")
-    assert follow.read() == []
-    write(path, line(b"c"))
-    assert follow.read() == ["c"]
-    write(path, line(b"d") + line(b"e"))
-    assert not Follow(path).source.open(before)  # as long as before, but other bytes
-    follow.source.close()
-
-
-def test_a_log_that_is_not_there_yet_is_waited_for(tmp_path):
-    follow = Follow(tmp_path / "later.log")
-    assert follow.source.poll(0.01).events.height == 0
-    write(tmp_path / "later.log", line(b"a"))
-    assert follow.read() == ["a"]
-    assert not follow.source.open({"file": "1:2:3:00000000:3"})
-    follow.source.close()
-    (tmp_path / "folder.log").mkdir()
-    with pytest.raises(InvalidInput, match="cannot be read"):
-        FollowedFile(tmp_path / "folder.log", AccessLog()).poll(0.01)
 
 
 def test_a_whole_log_to_counts(tmp_path):

@@ -4,11 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hubbub.errors import InvalidInput, UnknownKey
+from hubbub.errors import InvalidInput
 from hubbub.lab.data import find, folder
 from hubbub.lab.metrics import average_relative_error, coverage, divergence, top_precision
 from hubbub.lab.msnbc import read_msnbc
-from hubbub.lab.series import read_counts
 from hubbub.lab.shapes import SHAPES, Crowd
 from hubbub.lab.tuning import POWERS, tune_mkf, tune_ukf
 from hubbub.lab.www14 import Www14
@@ -84,47 +83,6 @@ def test_sessions_refused(tmp_path, name, content, match):
 def test_a_session_file_that_is_not_there(tmp_path):
     with pytest.raises(InvalidInput, match="no file"):
         read_sessions(tmp_path / "x.csv")
-
-
-def test_counts_wide_and_long(tmp_path):
-    (tmp_path / "wide.csv").write_text("time,front,news\n2026-01-05,5,1\n2026-01-06,6,0\n")
-    keys, series = read_counts(tmp_path / "wide.csv")
-    assert list(keys) == ["front", "news"]
-    assert series.tolist() == [[5, 1], [6, 0]]
-    assert read_counts(tmp_path / "wide.csv", Keys(["news", "front"]))[1].tolist() == [[1, 5], [0, 6]]
-    (tmp_path / "long.csv").write_text("tick,key,count\n3,front,5\n3,news,1\n5,front,6\n")
-    keys, series = read_counts(tmp_path / "long.csv")
-    assert series.tolist() == [[5, 1], [0, 0], [6, 0]]
-    assert read_counts(tmp_path / "long.csv", Keys(["front", "news", "blog"]))[1].tolist()[2] == [6, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "match"),
-    [
-        ("x.txt", "", "neither"),
-        ("x.csv", "", "cannot be read"),
-        ("x.csv", "tick\n1\n", "no counts"),
-        ("x.csv", "front\nhello\n", "does not hold numbers"),
-        ("x.csv", "front,news\n1,\n2,3\n", "has gaps"),
-        ("x.csv", "tick,key,count\nnow,front,1\n", "dates or times"),
-        ("x.csv", "tick,key,count\n1,front,1\n1,front,2\n", "twice"),
-        ("x.csv", "tick,key,count\n1,front,1\n99999999,front,2\n", "ten million"),
-    ],
-)
-def test_counts_refused(tmp_path, name, content, match):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(InvalidInput, match=match):
-        read_counts(tmp_path / name)
-
-
-def test_counts_for_other_keys(tmp_path):
-    with pytest.raises(InvalidInput, match="no file"):
-        read_counts(tmp_path / "x.csv")
-    (tmp_path / "x.csv").write_text("front,news\n1,2\n")
-    with pytest.raises(UnknownKey):
-        read_counts(tmp_path / "x.csv", Keys(["front"]))
-    with pytest.raises(InvalidInput, match="no column for 'blog'"):
-        read_counts(tmp_path / "x.csv", Keys(["front", "news", "blog"]))
 
 
 def test_the_simulation_counts_each_session_where_it_is():

@@ -11,10 +11,11 @@ from hubbub.errors import InvalidInput
 from hubbub.lab import fast12, outbreaks
 from hubbub.lab.data import folder
 from hubbub.lab.event_tables import QUICK
+from hubbub.lab.experiment_result import ExperimentResult
 from hubbub.lab.fast_claims import claims
 from hubbub.lab.fast_parameters import FIGURES, filter_points, parameter_points, run_points
 from hubbub.lab.public_series import SERIES, PublicSeries, load
-from hubbub.lab.reproduce_series import write_fast, write_rows
+from hubbub.lab.reproduce_series import fast_plots
 from hubbub.noise import simulation
 
 needs_data = pytest.mark.skipif(
@@ -118,15 +119,15 @@ def test_two_detectors_are_compared_simulation_by_simulation():
 
 def test_rows_are_written(tmp_path):
     rows = fast12.compare(SHORT, 1, epsilons=["1"], methods=["zeros", "uniform"])
-    paths = write_fast(tmp_path, rows)
+    paths = ExperimentResult(rows, [], "", fast_plots(rows)).write(tmp_path, "fast")
     names = ["fast.csv", "fast_short.html", "fast_figure_3.11.html", "fast_figure_3.12.html"]
     assert [path.name for path in paths] == names
     assert paths[0].read_text().splitlines()[0].startswith("series,epsilon,method")
-    assert write_fast(tmp_path, run_points(filter_points([SHORT]), 1))[1].name == "fast_figure_3.6.html"
+    assert fast_plots(run_points(filter_points([SHORT]), 1))[0].name == "figure_3.6"
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(InvalidInput, match="another folder"):
-        write_rows(blocked, "rows.csv", rows)
+        ExperimentResult(rows, [], "").write(blocked, "fast")
 
 
 @needs_data

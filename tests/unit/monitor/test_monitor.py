@@ -7,6 +7,7 @@ import pytest
 import hubbub as hb
 from hubbub.confidential import Counts
 from hubbub.errors import (
+    GrantExhausted,
     GuaranteeChanged,
     InsecureRandomness,
     InvalidCounts,
@@ -14,6 +15,7 @@ from hubbub.errors import (
     TickOutOfOrder,
     UnknownKey,
 )
+from hubbub.methods import make_mechanism
 from hubbub.noise import simulation
 from hubbub.released import Tick
 from hubbub.store import Store
@@ -70,6 +72,7 @@ def test_a_weak_promise_must_be_meant():
         ({"front": float("nan"), "news": 1}, InvalidCounts),
         ({"front": -1, "news": 1}, InvalidCounts),
         ({"front": 0.5, "news": 1}, InvalidCounts),
+        ({"front": True, "news": 6}, InvalidCounts),
         ({"front": 2**60, "news": 1}, InvalidCounts),
         ({"front": 1}, UnknownKey),
         ({"front": 1, "news": 1, "sports": 1}, UnknownKey),
@@ -120,3 +123,73 @@ def test_an_open_store_can_be_shared(tmp_path):
         a.release(COUNTS)
         b.release(COUNTS)
         assert {stream.name for stream in store.streams()} == {"a", "b"}
+
+
+def test_what_the_calling_program_vouches_for_is_recorded(tmp_path):
+    with Store.open(tmp_path / "site.db") as store:
+        monitor(store=store, name="site").close()
+        attested = store.stream("site").attested
+        assert set(attested) == {"keys", "counts", "identity"}
+        assert "at most" in attested["counts"]
+        monitor(store=store, name="site").close()
+
+
+def test_a_stream_from_before_that_was_recorded_goes_on(tmp_path):
+    with Store.open(tmp_path / "site.db") as store:
+        earlier = monitor()
+        store.curate("site", make_mechanism("lpa", earlier.keys, earlier.guarantee)).close()
+        with monitor(store=store, name="site", method="lpa") as m:
+            m.predict()
+        assert not store.stream("site").attested
+
+
+def test_monitors_over_the_same_people_draw_of_one_grant(tmp_path):
+    path = tmp_path / "site.db"
+    visitors = hb.Grant("visitors", hb.Guarantee.pure(hb.Session(max_ticks=20), 1), "visitors of example.org")
+    with hb.Monitor(KEYS, grant=visitors.part("3/4"), store=path, name="pages") as pages:
+        pages.release(COUNTS)
+        assert pages.guarantee.epsilon == Fraction(3, 4)
+        with pytest.raises(GrantExhausted, match="pages has 3/4"):
+            hb.Monitor(["weather"], grant=visitors.part("1/2"), store=path, name="searches")
+        with hb.Monitor(["weather"], grant=visitors.part("1/4"), store=path, name="searches") as searches:
+            searches.release({"weather": 3})
+    with Store.open(path) as store:
+        assert store.budget("pages").spent == Fraction(1, 20)
+        assert store.grant("visitors").left == 0
+        assert [stream.part.grant for stream in store.streams()] == [visitors, visitors]
+    with hb.Monitor(KEYS, grant=hb.Grant("staff", visitors.guarantee), store=path, name="intranet") as whole:
+        assert whole.guarantee == visitors.guarantee
+
+
+def test_a_grant_stands_in_place_of_unit_and_epsilon(tmp_path):
+    grant = hb.Grant("visitors", hb.Guarantee.pure(hb.Session(max_ticks=20), 1))
+    for wrong in (
+        {"unit": hb.Event(), "store": tmp_path / "x.db"},
+        {"epsilon": 1, "store": tmp_path / "x.db"},
+        {"delta": "1e-9", "store": tmp_path / "x.db"},
+        {},  # without a store nobody adds up the parts
+    ):
+        with pytest.raises(InvalidParameter, match="stands in place of"):
+            hb.Monitor(KEYS, grant=grant, **wrong)
+    for half in ({"unit": hb.Event()}, {"epsilon": 1}, {}):
+        with pytest.raises(InvalidParameter, match="or a `grant` that has both"):
+            hb.Monitor(KEYS, **half)
+
+
+def test_units_by_name_and_every_kind_of_budget():
+    by_name = hb.Monitor(KEYS, unit="session", max_ticks=20, epsilon=1)
+    assert by_name.guarantee == monitor().guarantee
+    assert hb.Monitor(KEYS, unit="user", horizon=52, max_ticks=2, rho="1/10").guarantee.kind == "zcdp"
+    assert hb.Monitor(KEYS, unit="event", epsilon=1, delta="1e-9").guarantee.kind == "approximate"
+    with pytest.raises(InvalidParameter, match="has its numbers"):
+        monitor(max_ticks=20)
+    with pytest.raises(InvalidParameter, match="got `epsilon` and `rho`"):
+        monitor(rho=1)
+    with pytest.raises(InvalidParameter, match="needs a `unit` and a budget"):
+        hb.Monitor(KEYS, unit="event")
+
+
+def test_a_grant_has_the_numbers_of_its_unit(tmp_path):
+    grant = hb.Grant("visitors", monitor().guarantee)
+    with pytest.raises(InvalidParameter, match="stands in place of"):
+        hb.Monitor(KEYS, grant=grant, store=tmp_path / "x.db", max_ticks=20)

@@ -72,3 +72,29 @@ def test_a_long_user_stream_stays_small() -> None:
         account.charge(tick, account.even_cost)
     assert len(str(account.state())) < 200
     assert account.spent == Fraction(2000, 10**9)
+
+
+def test_what_is_held_counts_until_it_is_settled():
+    account = Account(Guarantee.pure(Window(2), 1))
+    account.hold(0, Cost(epsilon=Fraction(1, 2)))
+    assert (account.spent, account.left) == (Fraction(1, 2), Fraction(1, 2))
+    account.settle(Cost(epsilon=Fraction(1, 4)))
+    assert account.spent == Fraction(1, 4)
+    with pytest.raises(BudgetExceeded):
+        account.hold(1, Cost(epsilon=Fraction(7, 8)))
+    assert account.spent == Fraction(1, 4)
+
+
+def test_what_is_never_settled_stays_charged():
+    """A draw that failed: the next step, a look at the state, or a tick after it finds the whole amount."""
+    for then in (
+        lambda account: account.state(),
+        lambda account: account.charge(1, Cost(epsilon=Fraction(1, 4))),
+        lambda account: account.check(1, Cost(epsilon=Fraction(1, 4))),
+    ):
+        account = Account(Guarantee.pure(Window(1), 1))
+        account.hold(0, Cost(epsilon=Fraction(1, 2)))
+        then(account)
+        assert account.spent == Fraction(1, 2)
+    with pytest.raises(InvalidParameter, match="charged already"):
+        account.hold(0, Cost(epsilon=Fraction(1, 2)))

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import InvalidParameter, UnsoundConversion
+from hubbub.exact import Exact, exact
 from hubbub.privacy import Event, Guarantee, Session, User, Window
 from hubbub.privacy.zcdp import epsilon_of_rho
 
@@ -25,12 +26,13 @@ def test_stored_and_read_again(guarantee: Guarantee) -> None:
 
 
 def test_sentences_hold_every_number() -> None:
-    assert "factor e^0.5 = 1.65, for as long as the stream runs. A session counts in at most 20 ticks" in PURE.sentence
-    assert "e^1 = 2.72 (except with a chance of 1e-09)" in str(APPROXIMATE)
-    shown = f"{float(epsilon_of_rho(Fraction(1, 10), DELTA)):.4g}"
-    assert f"e^{shown}" in str(ZCDP)
+    assert "factor e^0.5 = 1.649, for as long as the stream runs. A session counts in at most 20 ticks" in PURE.sentence
+    assert "e^1 = 2.72 times what it is otherwise, plus 1e-9" in str(APPROXIMATE)
+    assert "e^2.716 = 15.2" in str(ZCDP)
+    assert epsilon_of_rho(Fraction(1, 10), DELTA) <= Fraction("2.716")
     assert "rho = 0.1" in str(ZCDP)
-    assert "over all 365 ticks of the stream together. A person counts in at most 2 of 365 ticks" in str(ZCDP)
+    assert "over all 365 ticks of the stream together. It follows" in str(ZCDP)
+    assert "A person counts in at most 2 of 365 ticks" in str(ZCDP)
     assert "in every tick if need be" in str(Guarantee.pure(User(horizon=5), 1))
     assert str(Guarantee.pure(Event(), 800, allow_weak=True)).count("e^800,") == 1  # e^800 itself is no float
 
@@ -68,7 +70,7 @@ def test_wrong_epsilons(epsilon: float) -> None:
         Guarantee.approximate(SESSION, epsilon, DELTA)
 
 
-@pytest.mark.parametrize("rho", [0, -1, float("inf"), 21])
+@pytest.mark.parametrize("rho", [0, -1, float("inf"), "3.6", 20, "1e400"])
 def test_wrong_rhos(rho: float) -> None:
     with pytest.raises(InvalidParameter, match="rho"):
         Guarantee.zcdp(SESSION, rho)
@@ -92,6 +94,26 @@ def test_weak_only_if_meant() -> None:
     assert Guarantee.zcdp(SESSION, 21, allow_weak=True).rho == 21
 
 
+def test_a_rho_is_as_weak_as_the_epsilon_that_it_means() -> None:
+    assert Guarantee.zcdp(SESSION, "3.59").to_approximate("1e-9").epsilon <= 20
+    with pytest.raises(InvalidParameter, match=r"above 3\.59\d* it means an epsilon above 20 at delta = 1e-9"):
+        Guarantee.zcdp(SESSION, "3.6")
+    assert Guarantee.zcdp(SESSION, "3.6", allow_weak=True).to_approximate("1e-9").epsilon > 20
+
+
+@pytest.mark.parametrize("delta", ["0.0011", 0.5, "0.999"])
+def test_a_large_delta_only_if_meant(delta: Exact) -> None:
+    for refused in (
+        lambda: Guarantee.approximate(SESSION, 1, delta),
+        lambda: Guarantee.parse(SESSION, epsilon=1, delta=delta),
+    ):
+        with pytest.raises(InvalidParameter, match=r"`delta` is .*Above 0.001 .*allow_weak=True"):
+            refused()
+    assert Guarantee.approximate(SESSION, 1, delta, allow_weak=True).delta == exact(delta, "delta")
+    assert Guarantee.parse(SESSION, epsilon=1, delta=delta, allow_weak=True).delta == exact(delta, "delta")
+    assert Guarantee.approximate(SESSION, 1, "1e-3").delta == Fraction(1, 1000)
+
+
 def test_an_epsilon_that_leaves_no_rho() -> None:
     with pytest.raises(InvalidParameter, match="too small"):
         Guarantee.approximate(SESSION, "1e-10", DELTA)
@@ -111,3 +133,27 @@ def test_an_epsilon_that_leaves_no_rho() -> None:
 def test_nothing_between_the_kinds(facts: dict[str, Fraction]) -> None:
     with pytest.raises(InvalidParameter, match="exact epsilon above 0"):
         Guarantee(SESSION, **facts)
+
+
+def test_a_budget_of_any_kind_is_parsed():
+    unit = Event()
+    assert Guarantee.parse(unit, epsilon="0.1") == Guarantee.pure(unit, "1/10")
+    assert Guarantee.parse(unit, epsilon=1, delta="1e-9") == Guarantee.approximate(unit, 1, "1e-9")
+    assert Guarantee.parse(unit, rho="1/2") == Guarantee.zcdp(unit, "1/2")
+    assert Guarantee.parse(unit, rho=30, allow_weak=True).rho == 30
+    with pytest.raises(InvalidParameter, match="practically nothing"):
+        Guarantee.parse(unit, epsilon=30)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "got"),
+    [
+        ({}, "neither"),
+        ({"delta": "1e-9"}, "`delta`"),
+        ({"epsilon": 1, "rho": 1}, "`epsilon` and `rho`"),
+        ({"rho": 1, "delta": "1e-9"}, "`delta` and `rho`"),
+    ],
+)
+def test_budgets_that_are_none_or_two_are_refused(amounts, got):
+    with pytest.raises(InvalidParameter, match=f"got {got}."):
+        Guarantee.parse(Event(), **amounts)

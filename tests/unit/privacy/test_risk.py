@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import InvalidInput, InvalidParameter
-from hubbub.privacy.risk import MOST_PERIODS, risk_of_rate, risk_of_sample, share
+from hubbub.privacy.risk import MOST_PERIODS, risk, risk_of_rate, risk_of_sample, share
 
 
 def exact_above(bound: int, n: int, p: Fraction) -> Fraction:
@@ -131,3 +131,13 @@ def test_shares_near_one_round_down() -> None:
     assert share(0.999699) == "99.969 %"
     assert share(1.0) == "100 %"
     assert share(0.0) == "0 %"
+
+
+def test_one_function_for_rates_and_samples() -> None:
+    assert risk(0.0137, 10) == risk_of_rate(0.0137, 10)
+    sample = [0] * 9000 + [1] * 900 + [2] * 100
+    assert risk(sample=sample) == risk_of_sample(sample)
+    assert str(risk(0.0137, 10)) == risk(0.0137, 10).sentence
+    for given in ({}, {"rate": 0.5}, {"rate": 0.5, "periods": 2, "sample": sample}):
+        with pytest.raises(InvalidParameter, match="not both"):
+            risk(**given)

@@ -32,7 +32,7 @@ def test_sensitivity_and_words(unit: Unit) -> None:
     assert unit.bound.endswith(".")
     assert unit.noun
     if unit.max_items > 1:
-        assert f"{unit.max_items} keys a tick" in unit.bound
+        assert f"{unit.max_items} keys per tick" in unit.bound
     with pytest.raises((AttributeError, TypeError)):  # which one depends on whether it is a field
         unit.max_ticks = 1000
 
@@ -70,3 +70,43 @@ def test_wrong_combinations() -> None:
         User(max_ticks=10, horizon=9)
     with pytest.raises(InvalidParameter, match="no unit 'Household'"):
         unit_from_dict({"unit": "Household", "max_ticks": 1, "max_items": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "unit"),
+    [
+        ("event", {}, Event()),
+        ("session", {"max_ticks": 20, "timeout": timedelta(minutes=5)}, Session(20, timedelta(minutes=5))),
+        ("window", {"max_ticks": 7, "max_items": 2}, Window(7, 2)),
+        ("user", {"horizon": 52}, User(horizon=52)),
+        ("user", {"max_ticks": 2, "horizon": 52, "max_items": 3}, User(2, 52, 3)),
+    ],
+)
+def test_units_by_name(name, numbers, unit):
+    assert Unit.parse(name, **numbers) == unit
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "match"),
+    [
+        ("family", {}, "no unit 'family'"),
+        ("session", {}, "needs `max_ticks`"),
+        ("window", {}, "needs `max_ticks`"),
+        ("user", {}, "needs a horizon"),
+        ("event", {"max_ticks": 2}, "has no `max_ticks`; got 2"),
+        ("event", {"max_items": 2}, "has no `max_items`"),
+        ("session", {"max_ticks": 2, "horizon": 9}, "has no `horizon`"),
+        ("window", {"max_ticks": 2, "timeout": timedelta(1)}, "has no `timeout`"),
+        ("user", {"horizon": 9, "timeout": timedelta(1)}, "has no `timeout`"),
+    ],
+)
+def test_what_a_unit_has_no_use_for_is_refused(name, numbers, match):
+    with pytest.raises(InvalidParameter, match=match):
+        Unit.parse(name, **numbers)
+
+
+def test_a_unit_that_is_one_already_has_its_numbers() -> None:
+    unit = Session(max_ticks=20)
+    assert Unit.parse(unit) is unit
+    with pytest.raises(InvalidParameter, match="`max_ticks` 5 beside it"):
+        Unit.parse(unit, max_ticks=5)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hubbub.privacy import Event, Guarantee
-from hubbub.ranges import QueryHistory
+from hubbub.ranges import QueryHistory, Toeplitz
 from hubbub.ranges.calibration import Calibration
 from hubbub.ranges.chooser import make_chooser
 
@@ -34,6 +34,28 @@ def test_the_table_is_true(row):
         error = calibration.error(strategy, strategy.mean_uses(np.array([length]))[0])
         assert float(cell.replace(",", "")) == pytest.approx(error, rel=0.02)
     assert strategy.title.startswith(chose)
+
+
+REACHES = (
+    r"^\| ([\d,]+) ticks \| ([\d,]+) ticks \| ([\d.]+) \| ([\d,]+) ticks, reach ([\d,]+) \| ([\d.]+) \| ([\d.]+) \|$"
+)
+
+
+@pytest.mark.parametrize("row", re.findall(REACHES, PAGE, re.MULTILINE), ids=lambda row: row[0])
+def test_the_table_of_reaches_is_true(row):
+    length, plain, before, size, reach, after, part = (float(cell.replace(",", "")) for cell in row)
+    calibration = Calibration(Guarantee.zcdp(Event(), "1/2"))
+    history = QueryHistory(32_768)
+    history.record(int(length))
+
+    def error(strategy):
+        return calibration.error(strategy, strategy.mean_uses(np.array([int(length)]))[0])
+
+    best = min((Toeplitz(2**i) for i in range(6, 16)), key=error)
+    chosen = make_chooser("auto", 32_768, calibration).choose(history)
+    assert (best.size, chosen.size, chosen.reach) == (plain, size, reach)
+    assert [error(best), error(chosen)] == pytest.approx([before, after], abs=0.051)
+    assert error(chosen) / error(best) == pytest.approx(part, abs=0.0051)
 
 
 def test_what_the_live_monitor_gains_and_costs_is_as_written():

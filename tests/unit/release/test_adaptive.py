@@ -11,7 +11,7 @@ from hubbub.errors import HorizonReached, SchemaMismatch
 from hubbub.noise import simulation
 from hubbub.privacy import Event, Guarantee, Session, User, Window
 from hubbub.release import Adaptive
-from hubbub.release.purse import Purse
+from hubbub.release.look_budget import LookBudget
 from hubbub.released import Cost, Keys, Tick
 
 KEYS = Keys(["flu"])
@@ -135,13 +135,13 @@ def test_a_restored_stream_has_the_same_future(at):
         assert [(r.values[0], r.cost) for r in feed(first, values[at:], start=at)] == future(6)
 
 
-def test_a_purse_never_promises_more_than_the_budget():
-    purse = Purse(Guarantee.pure(User(horizon=10), 1))
+def test_a_budget_of_looks_never_promises_more_than_the_budget():
+    budget = LookBudget(Guarantee.pure(User(horizon=10), 1))
     for looks in (7, 3, 3, 1):
-        purse.spend(purse.piece(looks))
-    assert purse.left == 0
-    assert purse.piece(2) == 0
-    tight = Purse(Guarantee.pure(User(max_ticks=2, horizon=10), 1))
+        budget.spend(budget.piece(looks))
+    assert budget.left == 0
+    assert budget.piece(2) == 0
+    tight = LookBudget(Guarantee.pure(User(max_ticks=2, horizon=10), 1))
     tight.spend(Fraction(3, 4))
     assert not tight.may_look_always
     assert tight.piece(5) == 0  # more looks than one person may be charged for, and none of them even

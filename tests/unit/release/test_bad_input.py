@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.support.methods import ONLINE, make
 
 from hubbub.confidential import Counts
 from hubbub.errors import HorizonReached, InvalidCounts
 from hubbub.noise import simulation
 from hubbub.privacy import Event, Guarantee, Session, User, Window
-from hubbub.release import METHODS, make_releaser
 from hubbub.released import Keys, Tick
 
 KEYS = Keys(["flu"])
@@ -27,7 +27,7 @@ GUARANTEES = [
 
 def run(method, guarantee, series, skipped=()):
     with simulation(5) as source:
-        releaser = make_releaser(method, KEYS, guarantee, source=source)
+        releaser = make(method, KEYS, guarantee, source=source)
         return [
             releaser.predict(Tick(t)) if t in skipped else releaser.release(Counts.of(KEYS, Tick(t), [x]))
             for t, x in enumerate(series)
@@ -45,7 +45,7 @@ def sane(releases):
 
 
 @pytest.mark.parametrize("guarantee", GUARANTEES)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ONLINE)
 class TestEveryMethod:
     def test_one_tick(self, method, guarantee):
         sane(run(method, guarantee, [40]))
@@ -68,10 +68,10 @@ class TestEveryMethod:
         sane(run(method, guarantee, [2**52, 0, 2**52]))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ONLINE)
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1, 0.5, 2**53, None, "5"])
 def test_no_count_is_no_release(method, wrong):
-    releaser = make_releaser(method, KEYS, Guarantee.pure(User(horizon=10), 1))
+    releaser = make(method, KEYS, Guarantee.pure(User(horizon=10), 1))
     releaser.release(Counts.of(KEYS, Tick(0), [40]))
     before, spent = releaser.snapshot().to_bytes(), releaser.spent
     with pytest.raises(InvalidCounts):
@@ -79,10 +79,10 @@ def test_no_count_is_no_release(method, wrong):
     assert (releaser.snapshot().to_bytes(), releaser.spent) == (before, spent)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ONLINE)
 def test_the_horizon_says_what_to_do(method):
     guarantee = Guarantee.pure(User(horizon=3), 1)
-    releaser = make_releaser(method, KEYS, guarantee)
+    releaser = make(method, KEYS, guarantee)
     for tick in range(3):
         releaser.release(Counts.of(KEYS, Tick(tick), [40]))
     spent = releaser.spent
@@ -93,7 +93,7 @@ def test_the_horizon_says_what_to_do(method):
     assert releaser.spent == spent
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ONLINE)
 def test_a_new_level_is_reached(method):
     """At event level with a good budget every method that measures each tick finds a level a million times higher."""
     releases = run(method, Guarantee.pure(Event(), 1), [100] * 30 + [100_000_000] * 60)

@@ -5,11 +5,12 @@ import pytest
 
 from hubbub.confidential import Counts
 from hubbub.errors import InvalidModel, InvalidParameter
+from hubbub.mechanism import Measurement
 from hubbub.models import NavigationModel
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, Session
 from hubbub.release import Lpa, Mkf, Navigation, Ukf
-from hubbub.released import Keys, Snapshot, Tick
+from hubbub.released import Grid, Keys, Snapshot, Tick
 
 KEYS = Keys(["front", "news"])
 GUARANTEE = Guarantee.pure(Session(max_ticks=20), 1)
@@ -64,11 +65,13 @@ def test_a_snapshot_has_the_same_future(maker):
     other = maker()
     other.restore(Snapshot.from_bytes(taken))
     for release in first:
-        other._skip_to(release.tick)
-        estimate = other._correct(release.measurements.copy(), release.cost)
-        other._next += 1
-        np.testing.assert_array_equal(estimate.values, release.values)
-        np.testing.assert_array_equal(estimate.upper, release.upper)
+        kind = "laplace" if release.cost.epsilon else "gaussian"
+        again = other.accept(
+            Measurement(release.tick, KEYS, release.measurements, release.noise_variance, release.cost, kind)
+        )
+        np.testing.assert_array_equal(again.values, release.values)
+        np.testing.assert_array_equal(again.upper, release.upper)
+    assert other.spent == one.spent
 
 
 def test_a_snapshot_before_the_first_tick(maker):
@@ -128,3 +131,14 @@ def test_many_keys_watch_only_those_that_give_a_reason():
             release = releaser.release(Counts.of(keys, Tick(k), truth))
     assert np.abs(release.values[:5] - truth[:5]).max() < 200
     assert 0 < len(releaser._filter.where) < size / 2
+
+
+def test_a_model_of_names_is_no_model_of_a_grid():
+    for method in (Mkf, Navigation):
+        with pytest.raises(InvalidModel, match=r"named keys, and the stream counts by Grid\(2 x 1\)"):
+            method(Grid(2, 1), GUARANTEE, model=SITE)
+
+
+def test_a_number_for_every_two_of_a_million_cells_is_too_much():
+    with pytest.raises(InvalidParameter, match="1,048,576 are more than 4,096"):
+        Mkf(Grid(1024, 1024), GUARANTEE)

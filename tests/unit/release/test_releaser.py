@@ -16,9 +16,10 @@ from hubbub.errors import (
     TickOutOfOrder,
     UnknownKey,
 )
+from hubbub.methods import make_mechanism
 from hubbub.noise import DiscreteGaussian, DiscreteLaplace, simulation
 from hubbub.privacy import Event, Guarantee, Session, User, Window
-from hubbub.release import Lpa, make_releaser
+from hubbub.release import Lpa
 from hubbub.release.perturbation import Perturbation
 from hubbub.released import Cost, Keys, Tick
 
@@ -166,7 +167,7 @@ def test_few_tables_are_kept_however_many_costs_there_are():
 
 def test_an_unknown_method_names_the_known_ones():
     with pytest.raises(InvalidParameter, match=r"Known methods: .*lpa"):
-        make_releaser("magic", KEYS, SESSIONS)
+        make_mechanism("magic", KEYS, SESSIONS)
 
 
 def test_the_state_of_another_stream_is_refused():

@@ -2,8 +2,8 @@
 
 import pytest
 
+from hubbub.methods import METHODS, usual_method
 from hubbub.privacy import Event, Guarantee, Session, User, Window
-from hubbub.release import METHODS, usual_method
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.support.site import Site
 
 from hubbub.confidential import Counts
 from hubbub.errors import Overloaded
-from hubbub.server import ServerSettings, Serving, create_app
+from hubbub.server import CountsAnswer, ServerSettings, Serving, create_app
 
 
 @dataclass
@@ -29,27 +29,28 @@ class Pipeline:
     def __init__(self, site: Site) -> None:
         self.site = site
         self.batches: list[bytes] = []
-        self.seen: set[str] = set()
+        self.seen: set[tuple[str, str]] = set()
         self.full = False
         self.broken: Exception | None = None
         self.hold = threading.Event()
         self.hold.set()
 
-    def push(self, stream: str, body: bytes, idempotency_key: str | None) -> Taken:  # noqa: ARG002
+    def push(self, stream: str, body: bytes, idempotency_key: str | None, sender: str) -> Taken:  # noqa: ARG002
         self.hold.wait(10)
         if self.broken is not None:
             raise self.broken
         if self.full:
             raise Overloaded("The queue is full; nothing was taken.", "Send again later.", retry_after=2.5)
-        if idempotency_key is not None and idempotency_key in self.seen:
+        if idempotency_key is not None and (sender, idempotency_key) in self.seen:
             return Taken(0, 0, True)
-        self.seen.add(idempotency_key or "")
+        self.seen.add((sender, idempotency_key or ""))
         self.batches.append(body)
         return Taken(len(body.splitlines()), 0, False)
 
-    def release(self, stream, tick, values):  # noqa: ARG002
-        index = self.site.next_tick if tick is None else tick
-        return self.site._curator.release(Counts.of(self.site.keys, self.site.at(index), values))
+    def release(self, stream, sent):  # noqa: ARG002
+        index = self.site.next_tick if sent.tick is None else sent.tick
+        drawn = self.site._curator.release(Counts.of(self.site.keys, self.site.at(index), sent.values))
+        return CountsAnswer(drawn, again=False)
 
     def status(self, stream):  # noqa: ARG002
         return {"lag_seconds": 0.4, "dropped_share": 0.012, "memory_bytes": 48_000_000, "rate": 1250.0, "healthy": True}

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from tests.support.patience import PATIENCE, until
 from tests.support.site import Site
 
 from hubbub.errors import BudgetExceeded, StoreUnavailable
@@ -67,7 +68,7 @@ def test_an_unforeseen_error_tells_nothing(client, pipeline, sending, caplog):
 @pytest.mark.parametrize("length", [100_001, 10**12])
 def test_a_declared_length_above_the_limit_is_refused_at_once(client, sending, length):
     address = urlsplit(str(client.base_url))
-    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+    with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as raw:
         head = f"POST {EVENTS} HTTP/1.1\r\nHost: x\r\nAuthorization: {sending['Authorization']}\r\n"
         raw.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode())
         raw.shutdown(socket.SHUT_WR)
@@ -85,7 +86,7 @@ def test_a_hundred_megabytes_are_not_kept(client, sending, pipeline):
             sent += 1
             yield b"x" * 2**20
 
-    answer = client.post(EVENTS, content=body(), headers=sending, timeout=30)
+    answer = client.post(EVENTS, content=body(), headers=sending)
     assert (answer.status_code, code(answer)) == (413, "body_too_large")
     assert "100,000 bytes" in answer.json()["error"]["message"]
     assert pipeline.batches == []
@@ -97,31 +98,45 @@ def test_a_login_needs_no_large_body(client):
     assert answer.status_code == 413
 
 
-def test_only_so_many_uploads_at_once(site, pipeline, tokens):
-    settings = ServerSettings(port=0, max_uploads=1)
-    app = create_app(site.store, settings=settings, events=pipeline)
+@pytest.fixture
+def slow(site, pipeline, tokens):
+    """A server with room for 1,000 bytes, and an upload that stops after 900 of them until it is told to go on."""
+    patient = ServerSettings(port=0, max_uploads=1, max_body=1000, pace_seconds=3600, body_seconds=3600)
+    app = create_app(site.store, settings=patient, events=pipeline)
     headers = {"Authorization": f"Bearer {tokens['ingest']}", "Content-Type": "application/x-ndjson"}
-    reached, go_on = threading.Event(), threading.Event()
+    go_on, answers = threading.Event(), []
 
     def slowly():
-        yield b"{"
-        reached.set()
-        go_on.wait(10)
+        yield b"x" * 900
+        go_on.wait(600)
         yield b"}"
 
+    def upload(address):
+        answers.append(httpx.post(address + EVENTS, content=slowly(), headers=headers, timeout=600))
+
     with Serving(app) as serving:
-        first = threading.Thread(
-            target=lambda: httpx.post(serving.address + EVENTS, content=slowly(), headers=headers, timeout=20)
-        )
-        first.start()
-        reached.wait(10)
-        for _ in range(50):
-            answer = httpx.post(serving.address + EVENTS, content=b"{}", headers=headers)
-            if answer.status_code == 429:
-                break
+        sender = threading.Thread(target=upload, args=[serving.address])
+        sender.start()
+        until(lambda: app.state.desk.intake._held == 900, "it is seen")
+        yield serving.address + EVENTS, headers
         go_on.set()
-        first.join(20)
+        sender.join(600)
+    assert [answer.status_code for answer in answers] == [202]
+    assert app.state.desk.intake._held == 0, "what was held is given back"
+
+
+def test_bodies_are_held_within_a_bound(slow):
+    address, headers = slow
+    answer = httpx.post(address, content=b"x" * 200, headers=headers)
     assert (answer.status_code, code(answer)) == (429, "overloaded")
+    pieces = httpx.post(address, content=iter([b"x" * 200]), headers=headers)
+    assert (pieces.status_code, code(pieces)) == (429, "overloaded")
+
+
+def test_a_slow_upload_does_not_keep_others_out(slow):
+    address, headers = slow
+    for _ in range(20):
+        assert httpx.post(address, content=b"{}", headers=headers).status_code == 202
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "multipart/form-data", ""])
@@ -141,7 +156,7 @@ def test_a_reading_server_takes_nothing(closed, sending):
 
 
 def test_counts_become_a_release(client, site, tokens):
-    headers = {"Authorization": f"Bearer {tokens['ingest']}"}
+    headers = {"Authorization": f"Bearer {tokens['ingest']}", "Idempotency-Key": "one"}
     answer = client.post(COUNTS, json={"values": dict.fromkeys(site.keys, 100)}, headers=headers)
     assert answer.status_code == 201
     assert answer.json()["tick"] == site.next_tick - 1
@@ -149,6 +164,15 @@ def test_counts_become_a_release(client, site, tokens):
         COUNTS, json={"tick": answer.json()["tick"], "values": dict.fromkeys(site.keys, 1)}, headers=headers
     )
     assert again.status_code == 409, "a tick is released once"
+
+
+def test_counts_need_a_tick_or_a_key(client, site, tokens):
+    headers = {"Authorization": f"Bearer {tokens['ingest']}"}
+    before = site.next_tick
+    answer = client.post(COUNTS, json={"values": dict.fromkeys(site.keys, 100)}, headers=headers)
+    assert (answer.status_code, code(answer)) == (422, "invalid_request")
+    assert "drawn again" in answer.json()["error"]["message"]
+    assert site.next_tick == before, "nothing was drawn"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The Lab's addresses: who may come in, what is refused, and that it is nowhere unless asked for."""
 
+import asyncio
 import json
 import threading
 import time
@@ -49,7 +50,7 @@ def test_a_run_is_told_line_by_line(lab):
 
 def test_a_series_a_script_and_a_plan(lab):
     assert lab.post("/lab/series", json={"sample": "calm"}).json()["ticks"] == 240
-    assert "make_releaser('lpa'" in lab.post("/lab/script", json=RUN).text
+    assert "make_mechanism('lpa'" in lab.post("/lab/script", json=RUN).text
     asked = {"unit": "event", "length": 5, "level": 100}
     assert lines(lab.post("/lab/plan", json=asked))[-1]["result"]["rows"]
 
@@ -106,6 +107,41 @@ def test_pages_are_not_shown_under_another_name(lab):
     assert lab.get("/lab", headers={"Host": "[::1]:1"}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Forwarded", "Via", "X-Forwarded-For", "x-forwarded-host", "X-Forwarded-Proto", "X-Real-IP", "CF-Connecting-IP"],
+)
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:8081"])
+def test_what_a_proxy_hands_on_is_not_from_this_machine(lab, name, host):
+    headers = {"Host": host, name: "127.0.0.1"}
+    for answer in (lab.get("/lab", headers=headers), lab.post("/lab/run", json=RUN, headers=headers)):
+        assert answer.status_code == 403
+        assert "proxy" in answer.text
+        assert "--lab-anywhere" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("peer", "status"),
+    [
+        (("127.0.0.1", 4000), 200),
+        (("::1", 4000), 200),
+        (("::ffff:127.0.0.1", 4000), 200),
+        (("192.0.2.7", 4000), 403),
+        (("::ffff:192.0.2.7", 4000), 403),
+        (None, 403),
+    ],
+)
+def test_whoever_is_at_the_other_end_of_the_socket_must_be_here(peer, status):
+    """Served by something else than `Serving` it may be reached from elsewhere: the name alone proves nothing."""
+    through = httpx.ASGITransport(create_lab_app(Playground()), client=peer)
+
+    async def asked():
+        async with httpx.AsyncClient(transport=through, base_url="http://127.0.0.1") as client:
+            return await client.get("/lab")
+
+    assert asyncio.run(asked()).status_code == status
+
+
 def test_a_busy_lab_says_when_to_come_again(site):
     lab = Playground(most_running=1, patience=0.01)
     holding = lab.run(RUN)
@@ -160,7 +196,9 @@ def test_the_lab_is_not_opened_to_a_network_unless_asked_loudly(site, host):
 def test_opened_loudly_it_answers_to_any_name():
     app = create_lab_app(Playground(), settings=ServerSettings(port=0), anywhere=True)
     with Serving(app) as serving:
-        assert httpx.get(f"{serving.address}/lab", headers={"Host": "lab.example"}).status_code == 200
+        for more in ({}, {"X-Forwarded-For": "192.0.2.7"}):
+            headers = {"Host": "lab.example", **more}
+            assert httpx.get(f"{serving.address}/lab", headers=headers).status_code == 200
 
 
 def paths_of(routes):

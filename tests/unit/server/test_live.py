@@ -3,11 +3,11 @@
 import asyncio
 import json
 import socket
-import time
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from tests.support.patience import until
 from tests.support.site import Site
 
 from hubbub.errors import StoreUnavailable
@@ -40,7 +40,7 @@ def served(site, **more):
 
 def test_a_new_viewer_sees_the_latest_and_then_each_tick(own):
     app = served(own)
-    with Serving(app) as serving, httpx.stream("GET", serving.address + LIVE, timeout=10) as answer:
+    with Serving(app) as serving, httpx.stream("GET", serving.address + LIVE) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert answer.headers["cache-control"] == "no-store"
         seen = events(answer.iter_lines())
@@ -56,7 +56,7 @@ def test_a_new_viewer_sees_the_latest_and_then_each_tick(own):
 
 def test_the_store_is_looked_into_without_being_woken(own):
     app = create_app(own.store, settings=ServerSettings(public=True, port=0, poll_seconds=0.05))
-    with Serving(app) as serving, httpx.stream("GET", serving.address + LIVE, timeout=10) as answer:
+    with Serving(app) as serving, httpx.stream("GET", serving.address + LIVE) as answer:
         seen = events(answer.iter_lines())
         next(seen)
         own.tick()
@@ -67,7 +67,7 @@ def test_the_store_is_looked_into_without_being_woken(own):
 def test_a_viewer_goes_on_where_it_stopped(own, last, first):
     with Serving(served(own)) as serving:
         headers = {"Last-Event-ID": last.encode()}
-        with httpx.stream("GET", serving.address + LIVE, headers=headers, timeout=10) as answer:
+        with httpx.stream("GET", serving.address + LIVE, headers=headers) as answer:
             assert next(events(answer.iter_lines()))["tick"] == first
 
 
@@ -78,7 +78,7 @@ def test_after_a_restart_nothing_is_missed(tmp_path, last):
     site = Site(tmp_path).run(many)
     with Serving(served(site)) as serving:
         headers = {"Last-Event-ID": str(last)}
-        with httpx.stream("GET", serving.address + LIVE, headers=headers, timeout=20) as answer:
+        with httpx.stream("GET", serving.address + LIVE, headers=headers) as answer:
             seen = events(answer.iter_lines())
             got = [next(seen)["tick"] for _ in range(many - last - 1)]
     assert got == list(range(last + 1, many))
@@ -95,13 +95,10 @@ def test_a_feed_that_stumbles_goes_on(own, monkeypatch, caplog, error):
     with Serving(app) as serving:
         with monkeypatch.context() as patch:
             patch.setattr(own.store, "releases", fail)
-            for _ in range(200):
-                if app.state.desk.feed.trouble:
-                    break
-                time.sleep(0.02)
+            until(lambda: app.state.desk.feed.trouble, "it is seen")
             assert app.state.desk.feed.trouble
         own.tick()
-        with httpx.stream("GET", serving.address + LIVE, headers={"Last-Event-ID": "4"}, timeout=10) as answer:
+        with httpx.stream("GET", serving.address + LIVE, headers={"Last-Event-ID": "4"}) as answer:
             assert next(events(answer.iter_lines()))["tick"] == 5
     assert "777000111" not in caplog.text
 
@@ -114,10 +111,7 @@ def test_a_stream_that_begins_later_is_found(tmp_path):
         with Serving(app) as serving:
             assert httpx.get(f"{serving.address}/v1/streams").json() == {"streams": []}
             site = Site(tmp_path).run(1)
-            for _ in range(200):
-                if httpx.get(f"{serving.address}/v1/streams").json()["streams"]:
-                    break
-                time.sleep(0.05)
+            until(lambda: httpx.get(f"{serving.address}/v1/streams").json()["streams"], "it is seen")
             assert httpx.get(f"{serving.address}/v1/streams/site/top").json()["tick"] == 0
             site.close()
 
@@ -125,7 +119,7 @@ def test_a_stream_that_begins_later_is_found(tmp_path):
 def test_too_many_viewers_are_told_to_come_back(own):
     with (
         Serving(served(own, max_viewers=1)) as serving,
-        httpx.stream("GET", serving.address + LIVE, timeout=10) as first,
+        httpx.stream("GET", serving.address + LIVE) as first,
     ):
         lines = first.iter_lines()  # kept, or the connection would be closed with it
         next(lines)
@@ -146,7 +140,7 @@ def test_viewers_who_never_read_hurt_nobody_and_are_let_go(own, capfd):
             raw.connect((address.hostname, address.port))
             raw.sendall(f"GET {LIVE} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             silent.append(raw)
-        with httpx.stream("GET", serving.address + LIVE, timeout=20) as answer:
+        with httpx.stream("GET", serving.address + LIVE) as answer:
             seen = events(answer.iter_lines())
             next(seen)
             assert feed.viewers > 30
@@ -154,10 +148,7 @@ def test_viewers_who_never_read_hurt_nobody_and_are_let_go(own, capfd):
                 own.tick()
                 feed.wake()
                 assert next(seen)["tick"] == tick, "the one who reads gets every tick"
-            for _ in range(200):
-                if feed.viewers == 1:
-                    break
-                time.sleep(0.05)
+            until(lambda: feed.viewers == 1, "it is seen")
             assert feed.viewers == 1, "those who took nothing were let go"
         for raw in silent:
             raw.close()
@@ -167,24 +158,21 @@ def test_viewers_who_never_read_hurt_nobody_and_are_let_go(own, capfd):
 def test_leaving_viewers_are_noticed(own):
     app = served(own)
     with Serving(app) as serving:
-        with httpx.stream("GET", serving.address + LIVE, timeout=10) as answer:
+        with httpx.stream("GET", serving.address + LIVE) as answer:
             next(answer.iter_lines())
-        for _ in range(200):
-            if app.state.desk.feed.viewers == 0:
-                break
-            time.sleep(0.02)
+        until(lambda: app.state.desk.feed.viewers == 0, "it is seen")
         assert app.state.desk.feed.viewers == 0
 
 
 def test_a_quiet_stream_still_says_something(own, monkeypatch):
     monkeypatch.setattr(live_module, "HEARTBEAT_SECONDS", 0.05)
-    with Serving(served(own)) as serving, httpx.stream("GET", serving.address + LIVE, timeout=10) as answer:
+    with Serving(served(own)) as serving, httpx.stream("GET", serving.address + LIVE) as answer:
         assert any(line == ": still here" for line, _ in zip(answer.iter_lines(), range(50), strict=False))
 
 
 def test_stopping_lets_the_viewers_go(own):
     serving = Serving(served(own)).start()
-    with httpx.stream("GET", serving.address + LIVE, timeout=10) as answer:
+    with httpx.stream("GET", serving.address + LIVE) as answer:
         lines = answer.iter_lines()
         next(lines)
         serving.stop()
@@ -203,28 +191,19 @@ def test_a_store_that_goes_away_leaves_the_last_picture(own, monkeypatch):
     with Serving(app) as serving:
         before = httpx.get(f"{serving.address}/v1/streams/site/top").json()
         monkeypatch.setattr(own.store, "releases", refuse)
-        for _ in range(200):
-            if httpx.get(f"{serving.address}/healthz").status_code == 503:
-                break
-            time.sleep(0.02)
+        until(lambda: httpx.get(f"{serving.address}/healthz").status_code == 503, "it is seen")
         assert httpx.get(f"{serving.address}/healthz").json() == {"status": "degraded", "store": "store_unavailable"}
         assert httpx.get(f"{serving.address}/v1/streams/site/top").json() == before
         assert httpx.get(f"{serving.address}/v1/streams/site/releases").status_code == 503
         monkeypatch.undo()
-        for _ in range(200):
-            if httpx.get(f"{serving.address}/healthz").status_code == 200:
-                break
-            time.sleep(0.02)
+        until(lambda: httpx.get(f"{serving.address}/healthz").status_code == 200, "it is seen")
         assert httpx.get(f"{serving.address}/healthz").status_code == 200, "it comes back by itself"
 
 
 def test_a_broken_ledger_is_said_on_the_page(own, monkeypatch):
     app = served(own)
     with Serving(app) as serving:
-        for _ in range(200):
-            if app.state.desk.watch.verdicts:
-                break
-            time.sleep(0.02)
+        until(lambda: app.state.desk.watch.verdicts, "it is seen")
         assert "lines, none changed" in httpx.get(f"{serving.address}/guarantee").text
 
         for error in (StoreUnavailable("gone"), RuntimeError("777000111")):

@@ -4,6 +4,7 @@ import re
 
 import httpx
 import pytest
+from tests.support.patience import until
 from tests.support.site import Site
 
 from hubbub.server import ServerSettings, Serving, create_app
@@ -81,6 +82,7 @@ def test_the_guarantee_is_a_sentence_and_a_verdict(client):
 def test_errors_are_pages_for_people(client):
     answer = client.get("/nothing", headers={"Accept": "text/html"})
     assert answer.status_code == 404
+    assert "openapi" not in answer.text, "that hint is for programs"
     assert "Back to the numbers" in answer.text
 
 
@@ -135,10 +137,71 @@ def test_a_predicted_tick_looks_predicted(tmp_path):
     with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0))) as serving:
         page = httpx.get(serving.address).text
         assert "not measured in this tick" in page, "without a model a prediction has no interval, so no number"
-        assert "The latest tick was not measured" in page
+        assert re.search(r'id="predicted">The latest tick was not measured, and nothing tells', page)
+        assert "numbers in italics" not in page, "there are none"
         assert "nothing was measured" in httpx.get(f"{serving.address}/top").text
         assert httpx.get(f"{serving.address}/key?name=news").status_code == 200
     site.close()
+
+
+def test_a_stream_that_never_measured_anything_says_so(tmp_path):
+    site = Site(tmp_path)
+    with Serving(create_app(site.store, settings=ServerSettings(public=True, port=0, poll_seconds=0.05))) as serving:
+        assert "Nothing has been released yet" in httpx.get(serving.address).text
+        for words in ("One tick is over", "2 ticks are over"):
+            tick = site.predict().tick.index
+            until(
+                lambda tick=tick: f'"latest_tick":{tick}' in httpx.get(f"{serving.address}/v1/streams").text,
+                "the page says so",
+            )
+            assert words in httpx.get(serving.address).text
+        for path in ("/", "/key?name=news", "/ranges"):
+            page = httpx.get(serving.address + path).text
+            assert "Nothing has been measured yet" in page, path
+            assert "not measured in this tick" not in page, path
+            assert 'id="predicted" hidden' in page, "the page says it already"
+        site.tick()
+        until(lambda: "Nothing has been measured" not in httpx.get(serving.address).text, "the page says so")
+        site.predict()
+        until(lambda: "was not measured, and nothing tells" in httpx.get(serving.address).text, "the page says so")
+    site.close()
+
+
+def test_a_predicted_tick_says_so_on_every_page(tmp_path):
+    """With a filter that knows how far a count may have moved: numbers are shown, and all of them say it."""
+    from hubbub.confidential import Counts
+    from hubbub.methods import make_mechanism
+    from hubbub.privacy import Guarantee, Session
+    from hubbub.released import Keys, Tick
+    from hubbub.store import Store
+
+    store, keys = Store.open(tmp_path / "filtered.db"), Keys(["front", "news"])
+    with store.curate("site", make_mechanism("navigation", keys, Guarantee.pure(Session(max_ticks=2), 1))) as curator:
+        for tick in range(5):
+            curator.release(Counts.of(keys, Tick(tick), [4000, 2000]))
+        curator.predict(Tick(5))
+    with store, Serving(create_app(store, settings=ServerSettings(public=True, port=0))) as serving:
+        for path in ("/", "/top", "/key?name=news", "/ranges"):
+            page = httpx.get(serving.address + path).text
+            assert re.search(r'id="predicted">The latest tick is predicted, not measured', page), path
+        for path in ("/", "/top", "/key?name=news"):
+            titles = re.findall(
+                r'<span class="number [^"]*predicted[^"]*" title="([^"]*)"', httpx.get(serving.address + path).text
+            )
+            assert titles, path
+            assert all(title.startswith("predicted, not measured; 95 of 100") for title in titles), path
+        live = httpx.get(serving.address).text
+        assert " · predicted, not measured</span>" in live, "the total"
+        assert live.count('<span class="words">predicted, not measured</span>') == 2, "each row"
+        assert "dashed: predicted, not measured" in httpx.get(f"{serving.address}/ranges").text
+        ledger = httpx.get(f"{serving.address}/guarantee").text
+        assert ledger.count("<td>predicted, not measured</td>") == 1
+        assert ledger.count("<td>released</td>") == 5
+        top = httpx.get(f"{serving.address}/v1/streams/site/top").json()
+        assert top["predicted"]
+        assert {row["state"] for row in top["top"]} == {"predicted"}
+        answer = httpx.get(f"{serving.address}/v1/streams/site/range?from=0&to=5").json()
+        assert "1 tick was predicted, not measured" in answer["error_words"]
 
 
 def test_an_old_store_is_stale(tmp_path):

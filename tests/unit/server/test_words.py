@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from hubbub.privacy import Event, Session, User, Window
-from hubbub.released import Keys, Release, Tick
+from hubbub.released import Keys, Release, Tick, Value
 from hubbub.server import clock
 from hubbub.server.picture import Pictures, largest
-from hubbub.server.quantity import Quantity
 from hubbub.server.ranking import Ranking
 from hubbub.server.sums import REACH, Sum, share_of, sum_of, total_of
-from hubbub.server.words import curator_facts, fit_for_curator, protection
+from hubbub.server.words import curator_facts, error_words, fit_for_curator, vouched
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -32,11 +30,11 @@ def release(index, counts, variance=800.0, predicted=False, error=28.0):
 @pytest.mark.parametrize(
     ("quantity", "state", "text"),
     [
-        (Quantity(1237.4, 58, 1115, 1360), "measured", "1,240 ± 60"),
-        (Quantity(40, 60, 0, 160), "within_noise", "40 ± 60"),
-        (Quantity(0, 0, 0, 0), "zero", "0 ± 0"),
-        (Quantity(812, math.inf, 0, math.inf), "unknown", "not measured in this tick"),
-        (Quantity(math.nan, 1, 0, 1), "withheld", "withheld"),
+        (Value(1237.4, 58, 1115, 1360), "measured", "1,240 ± 60"),
+        (Value(40, 60, 0, 160), "within_noise", "40 ± 60"),
+        (Value(0, 0, 0, 0), "zero", "0 ± 0"),
+        (Value(812, math.inf, 0, math.inf), "unknown", "not measured in this tick"),
+        (Value(math.nan, 1, 0, 1), "withheld", "withheld"),
     ],
 )
 def test_each_state_reads_differently(quantity, state, text):
@@ -45,16 +43,16 @@ def test_each_state_reads_differently(quantity, state, text):
 
 
 def test_an_open_interval_says_so():
-    assert Quantity(100, 10, 80, math.inf).interval == "at least 80"
-    assert Quantity(math.nan, 1, 0, 1).interval == ""
-    assert Quantity(1, math.inf, 0, math.inf).to_dict()["upper"] is None
+    assert Value(100, 10, 80, math.inf).interval == "at least 80"
+    assert Value(math.nan, 1, 0, 1).interval == ""
+    assert Value(1, math.inf, 0, math.inf).to_dict()["upper"] is None
 
 
 def test_a_sum_of_measurements_adds_variances():
     quantity = sum_of([release(i, [100, 200]) for i in range(9)])
     assert quantity.value == 2700
-    assert quantity.error == pytest.approx(math.sqrt(9 * 2 * 800))
-    assert quantity.lower == pytest.approx(2700 - REACH * quantity.error)
+    assert quantity.standard_error == pytest.approx(math.sqrt(9 * 2 * 800))
+    assert quantity.lower == pytest.approx(2700 - REACH * quantity.standard_error)
 
 
 def test_a_predicted_tick_adds_its_whole_error():
@@ -62,7 +60,7 @@ def test_a_predicted_tick_adds_its_whole_error():
     adding.add(release(0, [100, 200]), [1])
     adding.add(release(1, [100, 200], predicted=True), [1])
     assert (adding.ticks, adding.predicted) == (2, 1)
-    assert adding.quantity.error == pytest.approx(math.sqrt(800) + 28)
+    assert adding.quantity.standard_error == pytest.approx(math.sqrt(800) + 28)
     assert not sum_of([release(0, [1], predicted=True, error=math.inf)]).has_number
 
 
@@ -72,10 +70,10 @@ def test_measurements_below_zero_do_not_lift_a_total():
 
 
 def test_a_share_needs_both_numbers():
-    whole = Quantity(1000, 30, 940, 1060)
-    assert share_of(Quantity(40, 60, 0, 160), whole) is None
-    assert share_of(whole, Quantity(0, 30, 0, 60)) is None
-    assert 0 <= share_of(Quantity(999, 30, 940, 1060), whole).upper <= 100
+    whole = Value(1000, 30, 940, 1060)
+    assert share_of(Value(40, 60, 0, 160), whole) is None
+    assert share_of(whole, Value(0, 30, 0, 60)) is None
+    assert 0 <= share_of(Value(999, 30, 940, 1060), whole).upper <= 100
 
 
 def test_ties_share_a_bracket_and_strangers_do_not():
@@ -118,11 +116,29 @@ def test_only_the_largest_rows_are_shown():
     assert largest(release(0, [1, 3, 2]), 3) == [1, 2, 0]
 
 
-@pytest.mark.parametrize(
-    ("unit", "word"), [(Event(), "event"), (Session(20), "visit"), (Window(6), "6 ticks"), (User(horizon=9), "person")]
-)
-def test_every_unit_is_explained(unit, word):
-    assert word in protection(unit)["blur"]
+def test_a_predicted_number_says_so_to_people_and_programs():
+    pictures = Pictures(rows=10)
+    pictures.draw(release(0, [1000, 10]))
+    picture = pictures.draw(release(1, [2000, 10], predicted=True))
+    facts = picture.to_dict()
+    assert facts["predicted"]
+    assert facts["total"]["state"] == facts["keys"][0]["state"] == "predicted"
+    assert facts["total"]["words"] == facts["keys"][0]["words"] == "predicted, not measured"
+    assert facts["keys"][1]["words"] == "predicted, not measured; within the noise: may be zero"
+    assert picture.trend.words == "more, beyond the noise; predicted, not measured"
+    unknown = pictures.draw(release(2, [2000, 10], predicted=True, error=math.inf)).to_dict()
+    assert unknown["keys"][0]["words"] == "not measured in this tick"
+
+
+def test_a_range_says_how_much_of_it_was_predicted():
+    total = Value(48213, 310, 47556, 48871)
+    assert error_words(total, 0, 1).endswith(" 1 tick was predicted, not measured.")
+    assert error_words(total, 0, 3).endswith(" 3 ticks were predicted, not measured.")
+
+
+def test_what_is_vouched_for_comes_in_a_fixed_order():
+    said = {"zeal": "z", "identity": "i", "keys": "k", "clock_source": "c"}
+    assert [about for about, _ in vouched(said)] == ["The list of keys", "Who is who", "Clock source", "Zeal"]
 
 
 def test_curator_facts_read_well():

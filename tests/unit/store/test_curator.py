@@ -20,6 +20,7 @@ from hubbub.errors import (
     TickTaken,
     UnknownKey,
 )
+from hubbub.mechanism import Measurement
 from hubbub.privacy import Account, Guarantee, User
 from hubbub.release import Lpa
 from hubbub.released import Cost, Keys, Release, Tick
@@ -133,12 +134,12 @@ class Careless(Lpa):
         return Cost(epsilon=self.price)
 
     def check(self, counts: Counts) -> Cost:
+        self._account.restore({"last": -1, "composition": {"largest": []}})
         return self.cost(counts.tick)
 
-    def release(self, counts: Counts) -> Release:
+    def _measure(self, counts: Counts, cost: Cost) -> Measurement:
         self.drawn += 1
-        self._account.restore({"last": -1, "composition": {"largest": []}})
-        return super().release(counts)
+        return super()._measure(counts, cost)
 
 
 def test_the_ledger_refuses_what_a_careless_releaser_would_spend(store: Store, lpa: Make, counts: MakeCounts) -> None:
@@ -159,16 +160,10 @@ class Thrifty(Lpa):
     said, took = Fraction(1, 4), Fraction(1, 16)
 
     def cost(self, tick: Tick) -> Cost:  # noqa: ARG002
-        return Cost(epsilon=self.said if self._asking else self.took)
+        return Cost(epsilon=self.said)
 
-    _asking = True
-
-    def release(self, counts: Counts) -> Release:
-        self._asking = False
-        try:
-            return super().release(counts)
-        finally:
-            self._asking = True
+    def _measure(self, counts: Counts, cost: Cost) -> Measurement:  # noqa: ARG002
+        return super()._measure(counts, Cost(epsilon=self.took))
 
 
 def test_settling_for_less_than_was_reserved(store: Store, lpa: Make, counts: MakeCounts) -> None:
@@ -188,7 +183,7 @@ def test_taking_more_than_was_reserved_is_not_published(store: Store, lpa: Make,
     releaser = Thrifty(lpa().keys, lpa().guarantee)
     releaser.said, releaser.took = Fraction(1, 16), Fraction(1, 8)
     with store.curate("site", releaser) as curator:
-        with pytest.raises(BudgetExceeded, match="not published"):
+        with pytest.raises(BudgetExceeded, match="Publish nothing"):
             curator.release(counts(0))
         releaser.took = releaser.said
         curator.release(counts(1))

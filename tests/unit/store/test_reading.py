@@ -12,8 +12,7 @@ from hubbub.confidential import Counts
 from hubbub.errors import InvalidParameter
 from hubbub.release import Lpa
 from hubbub.released import Tick
-from hubbub.store import Store
-from hubbub.store import store as room
+from hubbub.store import Store, pages
 
 Make = Callable[[], Lpa]
 MakeCounts = Callable[..., Counts]
@@ -44,7 +43,7 @@ def filled(store: Store, lpa: Make, counts: MakeCounts) -> Store:
 def test_releases_by_tick(
     filled: Store, monkeypatch: pytest.MonkeyPatch, page: int, ask: dict[str, int], ticks: list[int]
 ) -> None:
-    monkeypatch.setattr(room, "_PAGE", page)
+    monkeypatch.setattr(pages, "_PAGE", page)
     assert [r.tick.index for r in filled.releases("site", **ask)] == ticks
     assert [d.tick for d in filled.debits("site")] == [0, 1, 2, 5, 6, 9]
 

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 
 from hubbub.confidential import Counts
 from hubbub.errors import InvalidParameter, LedgerBroken, MissingExtra, StoreUnavailable
+from hubbub.privacy import Event, Guarantee
 from hubbub.release import Lpa
 from hubbub.released import Keys, Tick
 from hubbub.store import Store, database, faults, owner
@@ -201,7 +202,7 @@ def test_places_where_nothing_is(tmp_path: Path) -> None:
         Store.open(tmp_path / "none.db", read_only=True)
     with pytest.raises(StoreUnavailable, match="folder"):
         Store.open(tmp_path / "no" / "folder.db")
-    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+    with pytest.raises(StoreUnavailable, match="no regular file"):
         Store.open(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -229,6 +230,7 @@ def test_a_store_does_not_cross_a_fork(store: Store, monkeypatch: pytest.MonkeyP
         ({"sqlstate": "28P01"}, "refuses this user"),
         ({"sqlstate": "3D000"}, "does not exist"),
         ({"sqlstate": "57P01"}, "does not answer"),
+        ({"sqlstate": "42701"}, "SQLSTATE 42701"),
         ({}, "does not answer"),
     ],
 )
@@ -291,3 +293,15 @@ class TestOwners:
             assert owner._began(1) == "?"  # it is there, but belongs to somebody else
         finally:
             owner._host.cache_clear()
+
+
+def test_a_value_of_the_wrong_type_is_no_trouble_of_the_store(store: Store) -> None:
+    store.create_stream("site", Keys(["front"]), Guarantee.pure(Event(), 1), "lpa")
+    (one,) = store.grants()
+    looks: list[Callable[[Any], object]] = [store.total, store.grant, store.grant_budget, store.stream, store.budget]
+    for look in looks:
+        with pytest.raises(InvalidParameter, match=r"is named by a text; got a StoredGrant\. Give its name"):
+            look(one)
+    with pytest.raises(InvalidParameter, match="of a type that no database"), store.database.read() as connection:
+        connection.execute(sa.text("SELECT :given"), {"given": object()})
+    assert store.total("site")

@@ -82,7 +82,7 @@ CHANGES = {
     "a release gone": (["DELETE FROM releases WHERE tick = 1"], 1, "release is missing"),
     "a release put in": (
         [
-            "INSERT INTO releases SELECT stream, 9, estimates, standard_errors, lower, upper, NULL, NULL "
+            "INSERT INTO releases SELECT stream, 9, estimates, standard_errors, lower, upper, NULL, NULL, NULL, NULL "
             "FROM releases LIMIT 1"
         ],
         9,

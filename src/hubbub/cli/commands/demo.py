@@ -11,11 +11,17 @@ from typing import Annotated
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.cli.promise import Delta, Rho
 
 
 def command(
     port: Annotated[int, typer.Option(help="The port of the dashboard; 0 takes a free one.")] = 8080,
-    epsilon: Annotated[float, typer.Option(help="How strongly each visit is protected; small is strong.")] = 1.0,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(help="How strongly each visit is protected; small is strong. 1 unless a rho is given."),
+    ] = None,
+    delta: Delta = None,
+    rho: Rho = None,
     method: Annotated[str, typer.Option(help="The mechanism that releases the counts.")] = "navigation",
     visitors: Annotated[int, typer.Option(help="How many simulated visitors are on the site.", min=10)] = 10_000,
     seed: Annotated[int, typer.Option(help="Another number is another day on the site.")] = 1,
@@ -30,7 +36,8 @@ def command(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with tempfile.TemporaryDirectory(prefix="hubbub-demo-") as folder:
-        demo = Demo(Path(folder), port=port, seed=seed, visitors=visitors, epsilon=epsilon, method=method)
+        budget = {"epsilon": "1" if epsilon is None and rho is None else epsilon, "delta": delta, "rho": rho}
+        demo = Demo(Path(folder), port=port, seed=seed, visitors=visitors, budget=budget, method=method)
         with out.progress("playing the last two minutes", total=HISTORY // TICK) as bar:
             demo.warm_up(lambda: bar.advance(bar.task_ids[0]))
         demo.start()

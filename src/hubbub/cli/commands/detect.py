@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hubbub.cli.output import Json, Output
-from hubbub.errors import InvalidParameter
-
-_DETECTORS = ("pooled", "C1", "C2", "C3")
-_SHOWN = 40
 
 
 def command(
     released: Annotated[
-        Path, typer.Argument(help="A released series, as hubbub release --out wrote it (.csv, .parquet).")
+        Path,
+        typer.Argument(help="A released series, as hubbub release --out or a server wrote it (any kind of file)."),
     ],
     detector: Annotated[
         str,
@@ -33,56 +30,15 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Tell which ticks of a released series alarm, and why. It reads released values only and costs no budget."""
-    from datetime import timedelta
-
-    from hubbub.detect import EarsDetector, EarsSettings, PooledDetector, PooledSettings
-    from hubbub.lab.released_reading import read_releases
+    from hubbub.series import detect
 
     output = Output(as_json)
-    if detector not in _DETECTORS:
-        raise InvalidParameter(f"There is no detector {detector!r}.", f"Known: {', '.join(_DETECTORS)}.")
-    releases = read_releases(released)
-    keys, daily = releases[0].keys, releases[0].tick.length == timedelta(days=1)
-    knows = daily if weekdays is None else weekdays
-    seer: EarsDetector | PooledDetector
-    if detector == "pooled":
-        limit = PooledSettings().threshold if threshold is None else threshold
-        seer, first = PooledDetector(keys, PooledSettings(threshold=limit, knows_weekdays=knows)), 30
+    with output.steps("looking") as progress:
+        alerts = detect(released, detector, threshold=threshold, weekdays=weekdays, progress=progress)
+    if alerts:
+        output.shown(alerts.shown)
     else:
-        settings = EarsSettings(detector, knows_weekdays=knows, threshold=threshold)
-        seer, first = EarsDetector(keys, settings), {"C1": 7, "C2": 9, "C3": 11}[detector]
-    alerts: list[Any] = []
-    with output.progress("looking", len(releases)) as bar:
-        for release in releases:
-            alerts += seer.see(release)
-            bar.advance(bar.task_ids[0])
-    rows = [[_when(a.tick), a.key, a.reason] for a in alerts]
-    if rows:
-        output.table(f"{len(rows):,} alarms of {detector}", ["tick", "key", "why"], rows[-_SHOWN:])
-        if len(rows) > _SHOWN:
-            output.text(f"These are the last {_SHOWN}; --json prints all.")
-    else:
-        output.text(f"No alarm in {len(releases):,} ticks.")
-    if len(releases) <= first:
-        output.note(f"{detector} needs {first} ticks of baseline before it says anything; there are {len(releases):,}.")
-    output.document(
-        {
-            "detector": detector,
-            "weekdays": knows,
-            "ticks": len(releases),
-            "alerts": [
-                {
-                    "tick": a.tick.index,
-                    "when": _when(a.tick),
-                    "key": a.key,
-                    "statistic": a.statistic,
-                    "reason": a.reason,
-                }
-                for a in alerts
-            ],
-        }
-    )
-
-
-def _when(tick: Any) -> str:
-    return str(tick.index) if tick.start is None else f"{tick.start:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
+        output.text(alerts.shown.title)
+    if alerts.too_short:
+        output.note(alerts.too_short)
+    output.document(alerts.to_dict())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hubbub.cli.output import Json, Output
 from hubbub.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hubbub.models import NavigationModel, Sessions
 
 
 def command(
@@ -34,29 +37,36 @@ def command(
 
     The sessions must be public, or be given by people who agreed: a model is not protected by any noise.
     """
-    from hubbub.lab.msnbc import msnbc, read_msnbc
     from hubbub.models import NavigationModel
-    from hubbub.models.reading import read_sessions
 
     output = Output(as_json)
-    if str(sessions) == "msnbc":
-        found = msnbc()
-    elif sessions.name.endswith((".seq", ".seq.gz")):
-        found = read_msnbc(sessions)
-    else:
-        found = read_sessions(sessions)
+    visits = _read(sessions)
     if max_ticks is not None:
-        found = found.truncated(max_ticks)
-    model = NavigationModel.fit(found, ticks=ticks, scale=scale)
+        visits = visits.truncated(max_ticks)
+    model = NavigationModel.fit(visits, ticks=ticks, scale=scale)
     try:
         model.save(out)
     except OSError as error:
         raise InvalidInput(f"{out} cannot be written: {error.strerror}.", "Choose another place.") from None
+    _say(output, out, visits, model)
+
+
+def _read(sessions: Path) -> Sessions:
+    from hubbub.lab.msnbc import msnbc, read_msnbc
+    from hubbub.models.reading import read_sessions
+
+    if str(sessions) == "msnbc":
+        return msnbc()
+    return read_msnbc(sessions) if sessions.name.endswith((".seq", ".seq.gz")) else read_sessions(sessions)
+
+
+def _say(output: Output, out: Path, visits: Sessions, model: NavigationModel) -> None:
+    """The busiest keys of the model, and where it lies."""
     level = model.balance()
     order = (-level).argsort()[:20]
     output.table(
-        f"{len(found):,} sessions, {len(model.keys):,} keys, {model.matrix.nnz:,} links",
-        ["key", "arrivals a tick", "count in balance", "stay a tick"],
+        f"{len(visits):,} sessions, {len(model.keys):,} keys, {model.matrix.nnz:,} links",
+        ["key", "arrivals per tick", "count in balance", "stay a tick"],
         [
             [model.keys.names[i], f"{model.arrivals[i]:,.4g}", f"{level[i]:,.4g}", f"{model.matrix[i, i]:.2f}"]
             for i in order
@@ -66,7 +76,7 @@ def command(
     output.document(
         {
             "written": str(out),
-            "sessions": len(found),
+            "sessions": len(visits),
             "keys": list(model.keys),
             "links": int(model.matrix.nnz),
             "arrivals": [float(a) for a in model.arrivals],

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -18,7 +19,7 @@ from hubbub.cli.output import Json, Output
 if TYPE_CHECKING:
     from hubbub.store import Store
 
-app = typer.Typer(help="What each stream has spent: show it, verify it, export it.", no_args_is_help=True)
+app = typer.Typer(help="What was granted and spent: show, verify, export, mend it.", no_args_is_help=True)
 
 Where = Annotated[str, typer.Argument(help="The store: a path, sqlite:///path or postgresql://…", metavar="STORE")]
 Which = Annotated[str, typer.Argument(help="The name of the stream.", metavar="STREAM")]
@@ -56,27 +57,74 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check every line of a ledger, with its ranges' ledger. Ends with 1 and names lines changed, missing or put in."""
+    """Check every line of a ledger, and those of its whole grant. Ends with 1 and names lines changed or missing.
+
+    Lines that belong to no stream of the store are named too, whichever stream was asked for.
+    """
     from hubbub.errors import WrongUse
 
     if head is not None and stream is None:
         raise WrongUse("`--head` belongs to one stream.", "Name the stream: hubbub ledger verify STORE STREAM --head …")
     output = Output(as_json)
     with _open(store) as opened:
-        names = [stream] if stream is not None else [found.name for found in opened.streams()]
-        if stream is not None and head is None and (beside := opened.companion(stream)) is not None:
-            names.append(beside.name)  # one promise, two ledgers
-        found = [opened.verify(name, head=head) for name in names]
-    for result in found:
+        if stream is None:
+            names, grants = [one.name for one in opened.streams()], [one.grant.name for one in opened.grants()]
+        else:
+            grants = [opened.stream(stream).part.grant.name]
+            # One promise, as many ledgers as streams draw of it; a head belongs to one of them.
+            names = [stream] if head is not None else sorted(opened.grant(grants[0]).shares)
+        results = [opened.verify(name, head=head) for name in names]
+        doubts = {name: opened.doubts(name) for name in names}
+        granted = [_grant_facts(opened, name) for name in grants]
+        left_behind = opened.left_behind()
+    for result in results:
         if result.ok:
             anchored = "" if result.anchor_tick is None else f", the given head stands at tick {result.anchor_tick}"
             output.text(f"{result.stream}: {result.debits:,} lines are as they were written{anchored}")
             output.text(f"{result.stream}: head {result.head}")
         for fault in result.faults:
             output.text(f"{result.stream}: BROKEN at {fault}")
-    output.document({"ok": all(result.ok for result in found), "streams": [_verified(result) for result in found]})
-    if not all(result.ok for result in found):
+        _say_doubts(output, result.stream, doubts[result.stream])
+    streams = [{**_verified(result), "doubts": list(doubts[result.stream])} for result in results]
+    for facts in granted:
+        _say_grant(output, facts)
+    for what in left_behind:
+        output.text(f"The store: BROKEN: {what}")
+    ok = all(result.ok for result in results) and not left_behind
+    output.document({"ok": ok, "streams": streams, "grants": granted, "left_behind": list(left_behind)})
+    if not ok:
         raise typer.Exit(1)
+
+
+@app.command()
+def grants(
+    store: Where,
+    grant: Annotated[
+        str | None, typer.Argument(help="The name of the grant; all if left out.", metavar="[GRANT]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what was granted, which streams draw of it, what is left, and what all grants say together."""
+    output = Output(as_json)
+    with _open(store) as opened:
+        if grant is not None:
+            facts = _grant_facts(opened, grant)
+            _say_grant(output, facts)
+            output.document(facts)
+            return
+        all_facts = [_grant_facts(opened, one.grant.name) for one in opened.grants()]
+    from hubbub.privacy.rounding import at_most
+
+    rows = [
+        (one["grant"], f"{at_most(Fraction(one['spent']))} of {at_most(Fraction(one['total']))} {one['currency']}",
+         one["free_share"], ", ".join(one["parts"]), one["population"] or "(nobody said)")
+        for one in all_facts
+    ]  # fmt: skip
+    output.table("", ("grant", "spent by one unit at most", "share left", "streams", "population"), rows)
+    for one in all_facts:
+        for sentence in one["together"]["sentences"]:
+            output.text(f"{one['grant']}: {sentence}")
+    output.document({"grants": all_facts})
 
 
 @app.command()
@@ -91,7 +139,7 @@ def export(
     with _open(store) as opened:
         lines = (debit.to_dict() for debit in opened.debits(stream))
         if as_json and output is None:
-            Output(True).document({"stream": stream, "debits": list(lines)})
+            Output(True).document({"stream": stream, "debits": list(lines), "decisions": _decisions(opened, stream)})
             return
         with _target(output) as target:
             count = _write(lines, format, target)
@@ -101,47 +149,116 @@ def export(
         said.document({"stream": stream, "lines": count, "file": str(output), "format": format.value})
 
 
+def _decisions(store: Store, stream: str) -> list[dict[str, Any]]:
+    """The lines of the ledger that changed what is counted; they are counted in `place` with the debits."""
+    return [decision.to_dict() for decision in store.decisions(stream)]
+
+
+@app.command()
+def mend(
+    store: Where,
+    stream: Which,
+    upto: Annotated[
+        int | None, typer.Option(help="The last tick that was published, where no mark of this machine tells.", min=0)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """After a store was set back: book the ticks that it forgot as lost, at full cost, so that the stream goes on."""
+    from hubbub.store import Store
+
+    output = Output(as_json)
+    booked: dict[str, int] = {}
+    with Store.open(store, create=False) as opened:
+        beside = opened.ranges_of(stream)
+        for name in [stream] if beside is None else [stream, beside.name]:  # the same ticks, two ledgers
+            booked[name] = opened.mend(name, upto)
+    for name, count in booked.items():
+        output.text(
+            f"{name}: {count:,} ticks are booked as lost; they will be predicted, and are never drawn again"
+            if count
+            else f"{name}: nothing had to be booked"
+        )
+    output.document({"booked": booked})
+
+
+def _say_doubts(output: Output, stream: str, doubts: Iterable[str]) -> None:
+    for doubt in doubts:
+        output.text(f"{stream}: DOUBT: {doubt}")
+
+
 def _open(store: str) -> Store:
     from hubbub.store import Store
 
     return Store.open(store, read_only=True)
 
 
+def _grant_facts(store: Store, name: str) -> dict[str, Any]:
+    """The promise of a grant, stream by stream, and what it comes to with all others."""
+    return {**store.grant_budget(name).to_dict(), "together": store.total(name).to_dict()}
+
+
+def _say_grant(output: Output, facts: dict[str, Any]) -> None:
+    who = f" ({facts['population']})" if facts["population"] else ""
+    output.text(f"Grant {facts['grant']}{who}: {facts['guarantee']}")
+    output.text(f"Spent {facts['spent']} of {_promised(facts)}, {facts['left']} left.")
+    for stream, part in facts["parts"].items():
+        output.text(f"Of that {stream}: {part['spent']} of {part['total']} (share {part['share']}).")
+    if facts["free_share"] != "0":
+        output.text(f"A share of {facts['free_share']} was not drawn by any stream.")
+    for sentence in facts["together"]["sentences"]:
+        output.text(sentence)
+
+
+def _promised(facts: dict[str, Any]) -> str:
+    return f"{facts['total']} {facts['currency']}"
+
+
 def _show_streams(store: Store, output: Output) -> None:
-    rows, facts = [], []
+    from hubbub.privacy.rounding import at_most
+
+    rows, facts, told = [], [], []
     for stream in store.streams():
-        whole = store.budget(stream)
-        budget = whole if stream.companion_of is None else whole.parts.get(stream.name, whole)
-        within = "" if stream.companion_of is None else f", within {stream.companion_of}"
+        spent, part = store.spending(stream), stream.part
+        currency = "epsilon" if spent.guarantee.kind == "pure" else "rho"
         rows.append(
-            (stream.name, stream.method, f"{len(stream.keys):,}", f"{budget.settled:,}", f"{budget.lost:,}",
-             f"{float(budget.spent):.4g} of {float(budget.guarantee.budget):.4g} {budget.currency}{within}")
+            (stream.name, stream.method, f"{len(stream.keys):,}", f"{spent.settled:,}", f"{spent.lost:,}",
+             f"{at_most(spent.spent)} of {at_most(spent.guarantee.budget)} {currency}",
+             part.grant.name if part.share == 1 else f"{part.share} of {part.grant.name}")
         )  # fmt: skip
-        part = {} if stream.companion_of is None else {"companion_of": stream.companion_of}
+        doubts = store.doubts(stream)
+        told.append((stream.name, doubts))
         facts.append(
-            {"stream": stream.name, **part, "method": stream.method, "keys": len(stream.keys), **budget.to_dict()}
-        )
-    output.table("", ("stream", "method", "keys", "settled", "lost", "spent by one unit at most"), rows)
-    output.document({"streams": facts})
+            {"stream": stream.name, "method": stream.method, "keys": len(stream.keys), "grant": part.grant.name,
+             "currency": currency, **spent.to_dict(), "doubts": list(doubts)}
+        )  # fmt: skip
+    output.table("", ("stream", "method", "keys", "settled", "lost", "spent by one unit at most", "grant"), rows)
+    granted = [_grant_facts(store, one.grant.name) for one in store.grants()]
+    for one in granted:
+        for sentence in one["together"]["sentences"]:
+            output.text(f"{one['grant']}: {sentence}")
+    for name, doubts in told:
+        _say_doubts(output, name, doubts)
+    output.document({"streams": facts, "grants": granted})
 
 
 def _show_stream(store: Store, name: str, last: int, output: Output) -> None:
-    budget = store.budget(name)
+    stream, spent = store.stream(name), store.spending(name)
+    granted = _grant_facts(store, stream.part.grant.name)
     debits = list(store.debits(name, last=last))
     rows = [
         (d.tick, d.state, d.purpose, d.epsilon, d.settled_epsilon or "", d.rho, d.settled_rho or "", d.hash.hex()[:12])
         for d in debits
     ]
-    output.text(budget.guarantee.sentence)
+    _say_grant(output, granted)
     output.text(
-        f"Spent {budget.spent} of {budget.guarantee.budget} {budget.currency}, {budget.left} left. "
-        f"Ticks: {budget.settled:,} settled, {budget.lost:,} lost, {budget.reserved:,} open."
-    )
-    for part, own in budget.parts.items():
-        output.text(f"Of that {part}: {own.spent} of {own.guarantee.budget}.")
+        f"Ticks of {name}: {spent.settled:,} settled, {spent.lost:,} lost, {spent.reserved:,} open."
+    )  # fmt: skip
+    doubts = store.doubts(name)
+    _say_doubts(output, name, doubts)
     columns = ("tick", "state", "purpose", "epsilon reserved", "settled", "rho reserved", "settled", "hash")
     output.table("", columns, rows)
-    output.document({"stream": name, "budget": budget.to_dict(), "debits": [debit.to_dict() for debit in debits]})
+    facts = {"stream": name, "budget": granted, "doubts": list(doubts)}
+    output.document(facts | {"debits": [debit.to_dict() for debit in debits]})
 
 
 def _verified(result: Any) -> dict[str, Any]:

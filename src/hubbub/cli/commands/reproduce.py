@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hubbub.cli.output import Json, Output
-from hubbub.cli.series import events, fast, outbreaks
-from hubbub.cli.wu19 import wu19
-from hubbub.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hubbub.lab.experiment_result import ExperimentResult
 
 app = typer.Typer(help="Run a paper's experiment and print its figures beside ours.", no_args_is_help=True)
+
+Quick = Annotated[bool, typer.Option("--quick", help="Fewer repetitions: an answer within a minute or so.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="A folder for tables (CSV) and plots (HTML).", show_default=False)
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of what is made up, and of the noise.")]
 
 
 @app.callback()
@@ -20,83 +27,82 @@ def reproduce() -> None:
     """Run a paper's experiment and print its figures beside ours."""
 
 
-for _name, _function in (("events", events), ("fast", fast), ("outbreaks", outbreaks), ("wu19", wu19)):
-    app.command(_name)(_function)
+@app.command("events")
+def events(quick: Quick = False, out: Out = None, seed: Seed = 2017, as_json: Json = False) -> None:
+    """Events instead of people: does any method beat plain noise? PeGaSus (Chen et al. 2017), adaptive and others."""
+    from hubbub.lab.event_tables import event_tables
+
+    _run("events", event_tables, quick, out, seed, as_json)
+
+
+@app.command("fast")
+def fast(
+    quick: Quick = False,
+    out: Out = None,
+    seed: Seed = 2014,
+    series: Annotated[
+        str,
+        typer.Option(
+            "--set",
+            help="Which series: `paper` (all methods), or adaptive beside the simplest on `tuning` or `held-out`.",
+        ),
+    ] = "paper",
+    as_json: Json = False,
+) -> None:
+    """One long series (Fan 2014, chapter 3): FAST, DFT, the simplest methods and adaptive, and FAST's parameters."""
+    from functools import partial
+
+    from hubbub.lab.reproduce_series import fast_tables
+    from hubbub.lab.reproduce_sets import set_tables
+
+    experiment = fast_tables if series == "paper" else partial(set_tables, series)
+    _run("fast", experiment, quick, out, seed, as_json, {"set": series})
+
+
+@app.command("outbreaks")
+def outbreaks(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json: Json = False) -> None:
+    """Outbreaks in private counts (Fan 2014, chapter 4): EARS C1 to C3 and pooled days, raw against private."""
+    from hubbub.lab.outbreak_tables import outbreak_tables
+
+    _run("outbreaks", outbreak_tables, quick, out, seed, as_json)
+
+
+@app.command("wu19")
+def wu19(quick: Quick = False, out: Out = None, seed: Seed = 2019, as_json: Json = False) -> None:
+    """Range queries over a stream (Wu et al. 2019): RTP, RTP_MM, HQ_RTP, HQ_RTPMM and auto, figures 6 to 12."""
+    from hubbub.lab.wu19_tables import wu19_tables
+
+    _run("wu19", wu19_tables, quick, out, seed, as_json)
 
 
 @app.command("www14")
-def www14(
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions: an answer within a minute.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="A folder for tables (CSV) and plots (HTML).", show_default=False)
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the simulated visitors and their noise.")] = 2014,
-    as_json: Json = False,
-) -> None:
+def www14(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json: Json = False) -> None:
     """Monitoring web browsing behaviour (Fan et al. 2014): LPA, U-KF, M-KF and navigation on msnbc."""
-    from hubbub.lab.experiment import MEASURES, METHODS, Size, run_www14, steps
-    from hubbub.lab.msnbc import msnbc
+    from hubbub.lab.www14_tables import www14_tables
 
+    _run("www14", www14_tables, quick, out, seed, as_json)
+
+
+def _run(
+    name: str,
+    experiment: Callable[[bool, int, Callable[[int], Any], Callable[[], Any]], ExperimentResult],
+    quick: bool,
+    out: Path | None,
+    seed: int,
+    as_json: bool,
+    facts: dict[str, str] | None = None,
+) -> None:
+    """Every experiment takes the same, returns the same, and is told and written in the same way."""
     output = Output(as_json)
-    size = Size.quick() if quick else Size.full()
-    pool = msnbc()
-    with output.progress("www14", steps(size)) as bar:
-        rows = run_www14(pool, size, seed=seed, done=lambda: bar.advance(bar.task_ids[0]))
-    epsilons = sorted({row["epsilon"] for row in rows})
-    found = {(row["epsilon"], row["method"]): row for row in rows}
-    for number, (name, words) in enumerate(MEASURES.items(), 4):
-        figure = f"{words} (the paper's figure {number})" if number < 7 else words
-        table = [[f"{epsilon:g}", *(_cell(found[epsilon, method], name) for method in METHODS)] for epsilon in epsilons]
-        output.table(figure, ["epsilon", *METHODS], table)
+    with output.progress(name, 1) as bar:
+        task = bar.task_ids[0]
+        result = experiment(quick, seed, lambda total: bar.update(task, total=total), lambda: bar.advance(task))
+    for table in result.tables:
+        output.table(table.title, table.columns, table.rows)
         output.text("")
-    output.text(
-        f"Mean ± standard error over {rows[0]['tests']} test sets ({size.trainings} training set"
-        f"{'s' if size.trainings > 1 else ''}); [in brackets] what the paper states. The paper's 18th page, inactive "
-        "sessions, is left out: its noise would not have protected anyone."
-    )
-    written = [] if out is None else _write(out, rows)
+    output.text(result.words)
+    written = [] if out is None else result.write(out, name)
     for path in written:
         output.text(f"wrote {path}")
-    output.document(
-        {
-            "experiment": "www14",
-            "seed": seed,
-            "quick": quick,
-            "trainings": size.trainings,
-            "rows": rows,
-            "written": [str(path) for path in written],
-        }
-    )
-
-
-def _cell(row: dict[str, Any], name: str) -> str:
-    paper = row[f"{name}_paper"]
-    return f"{row[name]:.4f} ± {row[f'{name}_error']:.4f}" + (f" [{paper}]" if paper else "")
-
-
-def _write(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:
-    import csv
-
-    from hubbub.lab.experiment import MEASURES, METHODS
-    from hubbub.lab.plots import lines
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        table = folder / "www14.csv"
-        with table.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        paths = [table]
-        for name, words in MEASURES.items():
-            path = folder / f"www14_{name}.html"
-            series = {
-                method: [(r["epsilon"], r[name], r[f"{name}_error"]) for r in rows if r["method"] == method]
-                for method in METHODS
-            }
-            steep = name in ("relative_error", "divergence")
-            lines(path, words, "epsilon", words, series, log_x=True, log_y=steep)
-            paths.append(path)
-    except OSError as error:
-        raise InvalidInput(f"{folder} cannot be written: {error.strerror}.", "Choose another folder.") from None
-    return paths
+    told = {"experiment": name, **(facts or {}), "seed": seed, "quick": quick, "rows": result.rows, **result.more}
+    output.document({**told, "written": [str(path) for path in written]})

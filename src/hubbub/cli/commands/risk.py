@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.cli.promise import Delta, Rho
 from hubbub.errors import InvalidInput, InvalidParameter
+
+if TYPE_CHECKING:
+    from hubbub.privacy import Guarantee
+    from hubbub.privacy.risk import Risk
 
 
 def command(
@@ -30,11 +35,14 @@ def command(
         typer.Option(help="Ticks of the stream: the bound without any; default `--periods` or the sample's largest."),
     ] = None,
     level: Annotated[
-        float | None, typer.Option(help="About how many are counted a tick: then bias and noise are shown in counts.")
+        float | None, typer.Option(help="About how many are counted per tick: then bias and noise are shown in counts.")
     ] = None,
     epsilon: Annotated[
-        float, typer.Option(help="The budget of a person, for the noise that --level is shown with.")
-    ] = 1.0,
+        str | None,
+        typer.Option(help="The budget of a person, for the noise that --level is shown with; 1 unless a rho is given."),
+    ] = None,
+    delta: Delta = None,
+    rho: Rho = None,
     json: Json = False,
 ) -> None:
     """Find the smallest bound on contributions that nearly everybody keeps anyway.
@@ -42,42 +50,54 @@ def command(
     From public rates (--rate, --periods) or a public sample of people (--sample). Both must be public: what this
     command prints is not protected.
     """
-    from hubbub.privacy.risk import risk_of_rate, risk_of_sample, share
+    from hubbub.privacy import Event, Guarantee
+    from hubbub.privacy.risk import risk, share
 
     output = Output(json)
-    for name, number in (("level", level), ("epsilon", epsilon)):
-        if number is not None and not 0 < number < math.inf:
-            raise InvalidParameter(f"`--{name}` must be above 0 and finite; got {number}.", "hubbub risk --help")
-    if sample is not None and rate is None and periods is None:
-        risk = risk_of_sample(_read(sample), confidence, certainty=certainty, ticks=ticks)
-    elif sample is None and rate is not None and periods is not None:
-        risk = risk_of_rate(rate, periods, confidence, ticks=ticks)
-    else:
-        raise InvalidParameter("Give `--rate` with `--periods`, or `--sample`, not both.", "hubbub risk --help")
-    sampled = risk.people is not None
+    if level is not None and not 0 < level < math.inf:
+        raise InvalidParameter(f"`--level` must be above 0 and finite; got {level}.", "hubbub risk --help")
+    usual = "1" if epsilon is None and rho is None else epsilon
+    guarantee = Guarantee.parse(Event(), epsilon=usual, delta=delta, rho=rho)
+    people = None if sample is None else _read(sample)
+    assessed = risk(rate, periods, sample=people, confidence=confidence, certainty=certainty, ticks=ticks)
+    sampled = assessed.people is not None
     rows = []
-    for b in risk.candidates:
+    for b in assessed.candidates:
         kept = [share(b.kept), share(b.kept_at_least)] if sampled else [share(b.kept)]
-        name = f"{b.bound}{' (chosen)' if b == risk.chosen else ''}"
+        name = f"{b.bound}{' (chosen)' if b == assessed.chosen else ''}"
         rows.append([name, *kept, share(b.dropped), share(b.laplace_noise), share(b.gaussian_noise)])
     kept_columns = ["people kept", "at least"] if sampled else ["people kept"]
     columns = ["bound", *kept_columns, "dropped", "Laplace noise", "Gaussian noise"]
-    output.table(f"people and contributions kept; noise against a bound of {risk.ticks:,}", columns, rows)
-    output.text(risk.sentence)
-    facts = risk.to_dict()
+    output.table(f"people and contributions kept; noise against a bound of {assessed.ticks:,}", columns, rows)
+    output.text(assessed.sentence)
+    facts = assessed.to_dict()
     if level is not None:
-        chosen, scale = risk.chosen, math.sqrt(2) / epsilon
-        bias, noise, unbounded = -chosen.dropped * level, chosen.bound * scale, risk.ticks * scale
-        output.text(
-            f"At about {level:,.6g} a tick and epsilon = {epsilon:g}: enforcing the bound lowers a count by "
-            f"{-bias:,.3g} on average (bias), and Laplace noise is ±{noise:,.3g} instead of ±{unbounded:,.6g}."
-        )
-        facts |= {"bias": bias, "noise": noise, "noise_without_bound": unbounded}
+        amounts = {"epsilon": usual, "delta": delta, "rho": rho}
+        stated = ", ".join(f"{name} = {amount}" for name, amount in amounts.items() if amount is not None)
+        facts |= _at_level(output, assessed, level, guarantee, stated)
     output.document(facts)
 
 
+def _at_level(output: Output, assessed: Risk, level: float, guarantee: Guarantee, stated: str) -> dict[str, float]:
+    """Bias and noise in counts, where about `level` are counted per tick."""
+    bias = -assessed.chosen.dropped * level
+    noise, unbounded = (_noise(guarantee, bound) for bound in (assessed.chosen.bound, assessed.ticks))
+    kind = "Laplace" if guarantee.kind == "pure" else "Gaussian"
+    output.text(
+        f"At about {level:,.6g} per tick and {stated}: enforcing the bound lowers a count by "
+        f"{-bias:,.3g} on average (bias), and {kind} noise is ±{noise:,.3g} instead of ±{unbounded:,.6g}."
+    )
+    return {"bias": bias, "noise": noise, "noise_without_bound": unbounded}
+
+
+def _noise(guarantee: Guarantee, bound: int) -> float:
+    """The standard deviation of noise that hides `bound` contributions, each to another tick."""
+    budget = float(guarantee.budget)
+    return math.sqrt(2) * bound / budget if guarantee.kind == "pure" else math.sqrt(bound / (2 * budget))
+
+
 def _read(path: Path) -> list[int]:
-    """One whole number a line; the column `contributions` of a table, or the only column there is."""
+    """One whole number per line; the column `contributions` of a table, or the only column there is."""
     import csv
 
     try:
@@ -86,7 +106,7 @@ def _read(path: Path) -> list[int]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"Cannot read {path}: {type(error).__name__}.", "Give a CSV file in UTF-8.") from None
     if not rows:
-        raise InvalidInput(f"{path} is empty.", "One line a person: how often he or she contributed.")
+        raise InvalidInput(f"{path} is empty.", "One line per person: how often he or she contributed.")
     names = [cell.strip().lower() for cell in rows[0]]
     column = names.index("contributions") if "contributions" in names else 0
     if column == 0 and "contributions" not in names and len(names) > 1:

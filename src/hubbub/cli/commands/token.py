@@ -44,8 +44,8 @@ def list_(store: StoreAddress, json: Json = False) -> None:
 
     output = Output(json)
     with Store.open(store, create=False, read_only=True) as opened:
-        found = opened.tokens.list()
-    rows = [[token.id, token.role, _minute(token.created), _minute(token.revoked)] for token in found]
+        tokens = opened.tokens.list()
+    rows = [[token.id, token.role, _minute(token.created), _minute(token.revoked)] for token in tokens]
     output.table("", ["token", "role", "made", "revoked"], rows)
     output.document(
         {
@@ -56,7 +56,7 @@ def list_(store: StoreAddress, json: Json = False) -> None:
                     "created": token.created.isoformat(),
                     "revoked": None if token.revoked is None else token.revoked.isoformat(),
                 }
-                for token in found
+                for token in tokens
             ]
         }
     )

@@ -9,9 +9,8 @@ from hubbub.collect.sources.kafka_source import KafkaSource
 from hubbub.collect.sources.line_file import LineFile
 from hubbub.collect.sources.nats_source import NatsSource
 from hubbub.collect.sources.parquet_file import ParquetFile
-from hubbub.collect.sources.queue_source import QueueSource, Receipt
 
 __all__ = [
     "AccessLog", "CsvLines", "FollowedFile", "JsonLines", "KafkaSource", "LineFile", "NatsSource", "ParquetFile",
-    "QueueSource", "Receipt", "event_file",
+    "event_file",
 ]  # fmt: skip

@@ -35,16 +35,17 @@ class CsvLines:
 
     def parse(self, lines: bytes) -> tuple[pl.DataFrame, int]:
         # Line by line: a stray quote then spoils its own line, where a reader of whole files would swallow the next.
-        rows = [_row(text.rstrip("\r")) for text in lines.decode("utf-8", "replace").split("\n") if text.strip()]
         width = len(self._header)
-        good = [row for row in rows if len(row) == width]
+        texts = [text for text in lines.decode("utf-8", "replace").split("\n") if text and not text.isspace()]
+        enough = (text for text in texts if text.count(",") >= width - 1)
+        good = [row for text in enough if len(row := _row(text.rstrip("\r"))) == width]
         at = {column: self._header.index(name) for column, name in self._names.items()}
-        texts = {column: pl.Series([row[i] or None for row in good], dtype=pl.String) for column, i in at.items()}
-        table = pl.DataFrame(texts | {"time": read_times(texts["time"], self._zone)})
+        cells = {column: pl.Series([row[i] or None for row in good], dtype=pl.String) for column, i in at.items()}
+        table = pl.DataFrame(cells | {"time": read_times(cells["time"], self._zone)})
         if "status" in table.columns:
             table = table.with_columns(pl.col("status").cast(pl.Int32, strict=False))
         whole = table.drop_nulls(["time", "person", "path"])
-        return whole, len(rows) - whole.height
+        return whole, len(texts) - whole.height
 
 
 def _row(text: str) -> list[str]:

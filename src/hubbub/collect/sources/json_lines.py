@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping, Sequence
 
 import polars as pl
+from pydantic_core import from_json
 
-from hubbub.collect.batch import TIME
+from hubbub.collect.sources.lines import without_long
 from hubbub.collect.sources.times import read_times
 
 FIELDS: Mapping[str, Sequence[str]] = {
@@ -20,9 +21,17 @@ FIELDS: Mapping[str, Sequence[str]] = {
 }
 """Under which names each column is looked for; the first that a line has is taken."""
 
+_SHORTEST = len('{"ts":0,"ip":"","uri":""}')
+_MOST_SHAPES = 1_000
+
 
 class JsonLines:
     """Events, or an access log in JSON. `names` says which field holds what, where it is not one of the usual.
+
+    Every line goes through one parser, by itself: what it becomes depends on nothing beside it. Of a name that stands
+    twice in an object the last counts. A number is taken as Python writes it (`5`, `5.0`, `100000.0` for `1e5`); true,
+    false, null, lists and objects are no values, and neither is a number that no float holds. Half a surrogate pair
+    makes the line malformed.
 
     >>> line = b'{"time": "2026-01-01T01:00:00+01:00", "session": "a", "path": "/"}'
     >>> events, malformed = JsonLines().parse(line + b"\\n{broken\\n")
@@ -31,45 +40,61 @@ class JsonLines:
     """
 
     def __init__(self, names: Mapping[str, str] | None = None, zone: str = "UTC") -> None:
-        self._names = {column: [(names or {})[column]] if column in (names or {}) else list(usual)
-                       for column, usual in FIELDS.items()}  # fmt: skip
+        given = names or {}
+        usual = {column: [given[column]] if column in given else list(FIELDS[column]) for column in FIELDS}
+        self._columns: dict[str, list[str]] = {}  # of each name: the columns that it may fill
+        for column, alternatives in usual.items():
+            for name in alternatives:
+                self._columns.setdefault(name, []).append(column)
+        self._usual = usual
+        self._shortest = 0 if given else _SHORTEST
         self._zone = zone
-        every = {name for usual in self._names.values() for name in usual}
-        self._type = pl.Struct(dict.fromkeys(sorted(every), pl.String))
+        self._shapes: dict[tuple[str, ...], list[list[str]]] = {}
 
     def parse(self, lines: bytes) -> tuple[pl.DataFrame, int]:
-        texts = [text for text in lines.decode("utf-8", "replace").split("\n") if text.strip()]
-        try:
-            found = pl.Series(texts, dtype=pl.String).str.json_decode(self._type).struct.unnest()
-        except pl.exceptions.PolarsError:  # at least one line is no JSON: read each by itself
-            found = self._one_by_one(texts)
-        columns = {
-            column: found.select(pl.coalesce(*names)).to_series().alias(column) for column, names in self._names.items()
-        }
-        table = pl.DataFrame(columns).with_columns(
-            read_times(columns["time"], self._zone).alias("time"), pl.col("status").cast(pl.Int32, strict=False)
+        lines, too_long = without_long(lines)  # files have none any more; bodies and messages may
+        texts = [text for text in lines.decode("utf-8", "replace").split("\n") if text and not text.isspace()]
+        rows = [row for text in texts if (row := self._row(text)) is not None]
+        columns = zip(FIELDS, zip(*rows, strict=True), strict=True) if rows else ((name, []) for name in FIELDS)
+        found = {name: pl.Series(name, values, dtype=pl.String) for name, values in columns}
+        table = pl.DataFrame(
+            found
+            | {"time": read_times(found["time"], self._zone), "status": found["status"].cast(pl.Int32, strict=False)}
         )
         whole = table.drop_nulls(["time", "person", "path"])
-        return whole.with_columns(pl.col("time").cast(TIME)), len(texts) - whole.height
+        return whole, len(texts) - whole.height + too_long
 
-    def _one_by_one(self, texts: list[str]) -> pl.DataFrame:
-        names = [field.name for field in self._type.fields]
-        rows = [_object(text) for text in texts]
-        return pl.DataFrame(
-            {name: [_text(row.get(name)) for row in rows] for name in names}, schema=dict.fromkeys(names, pl.String)
-        )
+    def _row(self, text: str) -> tuple[str | None, ...] | None:
+        if len(text) < self._shortest:
+            return None  # too short to say when, who and where: noise costs next to nothing
+        try:
+            fields = from_json(text, allow_inf_nan=False, cache_strings="keys")
+        except ValueError:
+            return None
+        if type(fields) is not dict:
+            return None
+        shape = tuple(fields)
+        names = self._shapes.get(shape)
+        if names is None:
+            names = self._where(fields)
+            # A log has few different sets of fields, and where to look in each is worth remembering.
+            if len(self._shapes) < _MOST_SHAPES and len(shape) <= 100:
+                self._shapes[shape] = names
+        return tuple([_first(fields, alternatives) for alternatives in names])
+
+    def _where(self, fields: dict[str, object]) -> list[list[str]]:
+        """For each column the names to look under, of those that this object has."""
+        wanted = {column for name in fields if name in self._columns for column in self._columns[name]}
+        return [
+            [name for name in self._usual[column] if name in fields] if column in wanted else [] for column in FIELDS
+        ]
 
 
-def _object(text: str) -> dict[str, object]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    # JSON can spell half of a pair of characters, which is no text and would stop the whole batch.
-    return str(value).encode("utf-8", "replace").decode()
+def _first(fields: dict[str, object], names: list[str]) -> str | None:
+    for name in names:
+        value = fields[name]
+        if type(value) is str:
+            return value
+        if type(value) is int or (type(value) is float and math.isfinite(value)):
+            return str(value)
+    return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from hubbub.collect.batch import Batch
+from hubbub.collect.machine import machine_name
 from hubbub.collect.source import Source
 from hubbub.collect.sources.line_format import LineFormat
 from hubbub.collect.sources.lines import LineReader
@@ -24,29 +25,39 @@ class LineFile(Source):
     """Reads a log or a file of events, plain or gzip (told by its first bytes, not its name).
 
     A gzip file that breaks off gives what can be read; the rest counts as one malformed line. A position is the number
-    of bytes read (after unpacking). The next blocks are parsed
-    by other threads while this one is counted.
+    of bytes read (after unpacking), with the file's size and time of change: if they are another's when the file is
+    opened again, it is not the file that was read. The next blocks are parsed by other threads while one is counted.
     """
 
     def __init__(self, path: str | Path, lines: LineFormat, *, skip_header: bool = False) -> None:
         self._path, self._lines, self._header = Path(path), lines, skip_header
         self._file = open_plain(self._path)
+        self._facts = unchanged(self._path)
         self._reader = LineReader(self._file)
         self._over = False
         self._counted = 0
         self._workers = ThreadPoolExecutor(WORKERS, "hubbub-parse")
         self._ahead: deque[Future[Batch]] = deque()
-        if skip_header:
-            self._seek(len(self._file.readline()))
+        self._start = len(self._file.readline()) if skip_header else 0
+        self._seek(self._start)
+
+    @property
+    def identity(self) -> str:
+        return f"file:{machine_name()}:{self._path.absolute()}"
 
     def open(self, positions: Mapping[str, str]) -> bool:
-        if positions:
-            self._forget()
-            self._seek(int(positions["file"]))
-        return True
+        offset, _, facts = positions.get("file", "").partition(":")
+        proved = facts == self._facts and offset.isascii() and offset.isdigit()
+        self._forget()
+        self._seek(int(offset) if proved else self._start)
+        return proved
 
-    def poll(self, timeout: float = 1.0) -> Batch | None:
-        del timeout
+    def frontier(self) -> None:
+        """A file that is read once is over when `poll` says so: there is nothing to cut before."""
+        return
+
+    def poll(self, until: Mapping[str, str] | None = None) -> Batch | None:
+        del until
         while len(self._ahead) <= WORKERS and not self._over:
             self._ahead.append(self._read())
         return self._ahead.popleft().result() if self._ahead else None
@@ -67,11 +78,13 @@ class LineFile(Source):
             self._over = True
             block = self._reader.rest() if not broken else b""
         oversized, self._counted = self._reader.oversized - self._counted, self._reader.oversized
-        return self._workers.submit(self._parse, block, str(self._reader.consumed), broken, oversized)
+        behind = f"{self._reader.consumed}:{self._facts}"
+        return self._workers.submit(self._parse, block, behind, broken, oversized)
 
     def _parse(self, block: bytes, behind: str, broken: int, oversized: int) -> Batch:
         events, malformed = self._lines.parse(block)
-        return Batch.of(events, positions={"file": behind}, malformed=malformed + broken, oversized=oversized)
+        wrong = malformed + broken
+        return Batch.of(events, positions={"file": behind}, malformed=wrong, oversized=oversized, reached=True)
 
     def _forget(self) -> None:
         wait(self._ahead)
@@ -81,6 +94,12 @@ class LineFile(Source):
         self._file.seek(offset)
         self._reader = LineReader(self._file, consumed=offset)
         self._over, self._counted = False, 0
+
+
+def unchanged(path: Path) -> str:
+    """What stays the same as long as nobody writes to the file."""
+    facts = path.stat()
+    return f"{facts.st_size}:{facts.st_mtime_ns}"
 
 
 def open_plain(path: Path) -> BinaryIO:

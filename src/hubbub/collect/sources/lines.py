@@ -2,12 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import BinaryIO
+
+import polars as pl
 
 MAX_LINE = 65_536
 """A longer line is skipped and counted: no web server writes one, and memory must be bounded."""
 
-_BLOCK = 16 * 2**20
+BLOCK = 16 * 2**20
+"""How many bytes are read at a time, at the most."""
+
+
+class LineCutter:
+    """Takes bytes as they come, gives whole lines. A line above `max_line` is left out and counted at its end.
+
+    >>> cutter = LineCutter()
+    >>> cutter.feed(b"one\\ntw"), cutter.consumed, cutter.taken, cutter.feed(b"o\\n")
+    (b'one\\n', 4, 6, b'two\\n')
+    """
+
+    def __init__(self, *, max_line: int = MAX_LINE, consumed: int = 0) -> None:
+        self._max_line = max_line
+        self._tail = b""
+        self._skipped = 0  # bytes so far of a line that is too long
+        self.consumed = consumed
+        """Where the last whole line ended: to go on from here after a restart."""
+        self.oversized = 0
+
+    @property
+    def taken(self) -> int:
+        """Where the next bytes to feed lie."""
+        return self.consumed + len(self._tail) + self._skipped
+
+    def feed(self, fresh: bytes) -> bytes:
+        cut = fresh.rfind(b"\n") + 1
+        if not cut:
+            self._keep(fresh)
+            return b""
+        start = 0
+        if self._skipped:
+            start = fresh.find(b"\n") + 1
+            self.consumed += self._skipped + start
+            self.oversized += 1
+            self._skipped = 0
+        whole = memoryview(fresh)  # one copy of a block, not three
+        lines = b"".join((self._tail, whole[start:cut]))
+        self.consumed += len(lines)
+        self._tail = b""
+        self._keep(bytes(whole[cut:]))
+        return self._without_long(lines)
+
+    def rest(self) -> bytes:
+        """What is left behind the last line break, as a line: the end of a file that is over."""
+        tail, self._tail = self._tail, b""
+        self.oversized += self._skipped > 0
+        self.consumed, self._skipped = self.consumed + len(tail) + self._skipped, 0
+        return tail + b"\n" if tail else b""
+
+    def _keep(self, fresh: bytes) -> None:
+        if self._skipped or len(self._tail) + len(fresh) > self._max_line:
+            self._skipped += len(self._tail) + len(fresh)
+            self._tail = b""
+        else:
+            self._tail += fresh
+
+    def _without_long(self, lines: bytes) -> bytes:
+        lines, oversized = without_long(lines, self._max_line)
+        self.oversized += oversized
+        return lines
+
+
+def without_long(lines: bytes, max_line: int = MAX_LINE) -> tuple[bytes, int]:
+    """The same lines without those that are too long, and how many these are. The last line need have no end.
+
+    It hops from line break to line break by the longest step: quick when no line is too long.
+
+    >>> without_long(b"one\\nthree\\nsix\\nseven", 3)
+    (b'one\\nsix\\n', 2)
+    """
+    at, kept, start, oversized = 0, [], 0, 0
+    while len(lines) - at > max_line:
+        hop = lines.rfind(b"\n", at, at + max_line + 1) + 1
+        if hop <= at:
+            oversized += 1
+            kept.append(lines[start:at])
+            at = start = lines.find(b"\n", at) + 1 or len(lines)
+        else:
+            at = hop
+    return (b"".join([*kept, lines[start:]]), oversized) if oversized else (lines, 0)
 
 
 class LineReader:
@@ -19,72 +102,52 @@ class LineReader:
     (b'one\\n', 4, b'')
     """
 
-    def __init__(self, file: BinaryIO, *, max_line: int = MAX_LINE, block: int = _BLOCK, consumed: int = 0) -> None:
-        self._file, self._max_line, self._block = file, max_line, max(block, max_line)
-        self._tail = b""
-        self._skipping = False
-        self.consumed = consumed
+    def __init__(self, file: BinaryIO, *, max_line: int = MAX_LINE, block: int = BLOCK, consumed: int = 0) -> None:
+        self._file, self._block = file, max(block, 1)
+        self._cutter = LineCutter(max_line=max_line, consumed=consumed)
+
+    @property
+    def consumed(self) -> int:
         """Bytes up to the end of the last line that was handed over or skipped."""
-        self.oversized = 0
-        self.at_end = False
+        return self._cutter.consumed
+
+    @property
+    def oversized(self) -> int:
+        return self._cutter.oversized
 
     def read(self) -> bytes:
-        """The next lines; nothing if there is no whole line left (then `at_end` is set)."""
-        while True:
-            fresh = self._file.read(self._block)
-            self.at_end = len(fresh) < self._block and not fresh
-            if not fresh:
-                return b""
-            cut = fresh.rfind(b"\n") + 1
-            if self._skipping:
-                self._skip(fresh, cut)
-                if self._skipping:
-                    continue
-                fresh, cut = self._tail, self._tail.rfind(b"\n") + 1
-                self._tail = b""
-            if not cut:
-                self._keep(self._tail + fresh)
-                continue
-            whole = memoryview(fresh)  # one copy of a block, not three
-            lines = b"".join((self._tail, whole[:cut]))
-            self.consumed += len(lines)
-            self._tail = b""
-            self._keep(bytes(whole[cut:]))
-            lines = self._without_long(lines)
-            if lines:
+        """The next lines; nothing if there is no whole line left."""
+        while fresh := self._file.read(self._block):
+            if lines := self._cutter.feed(fresh):
                 return lines
+        return b""
 
     def rest(self) -> bytes:
         """What is left behind the last line break, as a line: the end of a file that is over."""
-        tail, self._tail = self._tail, b""
-        self.consumed += len(tail)
-        return tail + b"\n" if tail else b""
+        return self._cutter.rest()
 
-    def _keep(self, tail: bytes) -> None:
-        if len(tail) > self._max_line:
-            self.consumed += len(tail)
-            self.oversized += 1
-            self._skipping, tail = True, b""
-        self._tail = tail
 
-    def _skip(self, fresh: bytes, cut: int) -> None:
-        """Inside a line that is too long: throw away up to its end."""
-        if not cut:
-            self.consumed += len(fresh)
-            return
-        first = fresh.find(b"\n") + 1
-        self.consumed += first
-        self._skipping, self._tail = False, fresh[first:]
+def pieces(lines: bytes, size: int) -> Iterator[memoryview]:
+    """The same lines in pieces of about `size` bytes, each of whole lines.
 
-    def _without_long(self, lines: bytes) -> bytes:
-        """Hop from line break to line break by the longest step: quick when no line is too long."""
-        at, kept, start = 0, [], 0
-        while at < len(lines):
-            hop = lines.rfind(b"\n", at, at + self._max_line + 1) + 1
-            if hop <= at:
-                self.oversized += 1
-                kept.append(lines[start:at])
-                at = start = lines.find(b"\n", at) + 1
-            else:
-                at = hop
-        return lines if not start else b"".join([*kept, lines[start:]])
+    >>> [bytes(piece) for piece in pieces(b"a\\nb\\nlonger\\nc", 4)]
+    [b'a\\nb\\n', b'longer\\n', b'c']
+    """
+    at, whole = 0, memoryview(lines)
+    while at < len(lines):
+        end = lines.rfind(b"\n", at, at + size) + 1 or lines.find(b"\n", at) + 1 or len(lines)
+        yield whole[at:end]
+        at = end
+
+
+def separate(lines: bytes | memoryview) -> pl.Series:
+    """Each line as a text of its own. What is no UTF-8 is replaced, and a line break is never part of that.
+
+    >>> separate(b"one\\n\\ntwo").to_list()
+    ['one', '', 'two']
+    """
+    if not lines:
+        return pl.Series([], dtype=pl.String)
+    if lines[-1] == 0x0A:
+        lines = memoryview(lines)[:-1]
+    return pl.Series([str(lines, "utf-8", "replace")], dtype=pl.String).str.split("\n").explode()

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
-import threading
-from collections import OrderedDict
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
 
 from hubbub.collect.batch import Batch
-from hubbub.collect.clock import Clock, SteadyClock
 from hubbub.collect.source import Source
+from hubbub.collect.sources.jetstream import Away, Edges, JetStream, Record, Refused
 from hubbub.collect.sources.json_lines import JsonLines
-from hubbub.errors import InvalidInput, MissingExtra
+from hubbub.errors import HubbubError, InvalidInput, SourceUnavailable
 
-T = TypeVar("T")
 _MESSAGES = 1000
-_IDS = 100_000
+_BYTES = 16 * 2**20
 
 
 class NatsSource(Source):
     """Reads messages of NDJSON events in the order of the stream. The stream keeps them (retention by limits).
 
-    A position is a sequence number, so that after a restart any stretch can be read again. A sequence number that was
-    seen is ignored, and so is a `Nats-Msg-Id` (the last 100,000 are remembered). When the server goes away `poll` gives
-    empty batches that claim nothing, so that no tick closes; when it is back, reading goes on behind the last message.
+    A position is a sequence number, with the time at which the server stored that message and the time at which the
+    stream was made: so a stream that was made anew, set back to a backup, purged or thinned out is noticed. Each
+    number is handed over once. A `Nats-Msg-Id` is JetStream's own business: it stores the same id once within its
+    window; what it stored, counts. (To remember ids here would count otherwise after each restart.)
+
+    While the server is away `poll` gives empty batches and `frontier` None; when it is back, reading goes on behind
+    the last message. Every question to it has a deadline.
     """
+
+    waits_for_us = True
 
     def __init__(
         self,
@@ -35,132 +37,163 @@ class NatsSource(Source):
         servers: Sequence[str] = ("nats://127.0.0.1:4222",),
         subject: str | None = None,
         zone: str = "UTC",
-        clock: Clock | None = None,
         connect_timeout: float = 5.0,
+        deadline: float = 2.0,
     ) -> None:
-        try:
-            self._nats = importlib.import_module("nats")
-            self._api = importlib.import_module("nats.js.api")
-        except ImportError:
-            raise MissingExtra.of("nats-py", "nats") from None
-        self._stream, self._servers, self._subject = stream, list(servers), subject
-        self._lines, self._clock, self._patience = JsonLines(zone=zone), clock or SteadyClock(), connect_timeout
-        self._last = 0
-        self._ids: OrderedDict[str, None] = OrderedDict()
-        self._client: Any = None
-        self._subscription: Any = None
-        self._begun = False
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="hubbub-nats", daemon=True)
-        self._thread.start()
+        self._stream, self._subject, self._lines = stream, subject, JsonLines(zone=zone)
+        self._broker = JetStream(stream, servers, subject, patience=connect_timeout, deadline=deadline)
+        self._held: deque[Record] = deque()
+        self._created = self._stamp = self._trouble = ""
+        self._last = self._highest = self._first = self._nothing_before = 0
+        self._replaced, self._lost, self._patience = False, False, connect_timeout
+
+    @property
+    def identity(self) -> str:
+        """No address: two machines may reach the same server by different names."""
+        created = self._created or self._edges().created
+        return f"nats:{self._stream}:{created}" + (f":{self._subject}" if self._subject else "")
+
+    @property
+    def trouble(self) -> str:
+        return self._trouble
 
     def open(self, positions: Mapping[str, str]) -> bool:
-        self._last = int(positions.get("nats", "0"))
-        self._begun = False
-        first = self._wait(self._first())
-        if not positions:
-            self._last = max(first - 1, 0)
-            return True
-        return self._last + 1 >= first
-
-    def poll(self, timeout: float = 1.0) -> Batch | None:
-        if not self._begun:
-            self._begun = True
-            return Batch.of([], positions=self._positions())
-        reached = self._clock()
+        edges = self._edges()
+        self._held.clear()
+        self._replaced, self._lost, self._trouble, self._nothing_before = False, False, "", 0
+        self._created, self._first = edges.created, edges.first
+        mine = positions.get("created") == edges.created and positions.get("nats", "").isdigit()
+        wanted, stamp = (int(positions["nats"]), positions.get("stamp", "")) if mine else (0, "")
+        proved = mine and edges.first <= wanted + 1 <= edges.last + 1
+        self._last = self._highest = min(max(wanted, edges.first - 1), edges.last)
+        self._stamp = stamp if self._last == wanted else ""
         try:
-            messages, complete = self._wait(self._fetch(timeout))
-        except Exception:  # whatever a lost connection raises, the answer is to try again
-            self._subscription = None
-            return Batch.of([], positions=self._positions())
-        fresh = [message for message in messages if self._is_new(message)]
-        events, malformed = self._lines.parse(b"\n".join(message.data for message in fresh))
-        return Batch.of(
-            events, positions=self._positions(), complete=reached if complete else None, malformed=malformed
-        )
+            if proved:
+                proved = not any(number > wanted for number in edges.removed) and self._is_there(wanted, stamp)
+            self._broker.begin(self._last + 1)
+        except (Away, Refused) as error:
+            raise self._unreadable(error) from None
+        return proved
+
+    def frontier(self) -> Mapping[str, str] | None:
+        before = self._highest
+        try:
+            edges = self._broker.edges()
+        except (Away, Refused) as error:
+            self._trouble = _words(error)
+            return None
+        if edges.created != self._created or edges.last < before:
+            self._replaced, self._trouble = True, "The NATS stream is not the one that was read."
+            return None
+        self._trouble = ""
+        self._first, self._highest = edges.first, edges.last
+        return {"nats": str(edges.last), "stamp": edges.stamp, "created": edges.created}
+
+    def poll(self, until: Mapping[str, str]) -> Batch | None:
+        end, bodies = int(until["nats"]), []
+        try:
+            self._fetch(end)
+        except (Away, Refused) as error:
+            self._trouble = _words(error)
+        while self._held and self._held[0].sequence <= end:
+            record = self._held.popleft()
+            self._lost |= self._subject is None and record.sequence > self._last + 1
+            self._last, self._stamp = record.sequence, record.stamp
+            bodies.append(record.body)
+        if self._last < end and (self._held or self._nothing_before > end):
+            self._lost |= self._subject is None  # the numbers follow each other: one that is missing was taken out
+            self._last, self._stamp = end, until.get("stamp", "")
+        events, malformed = self._lines.parse(b"\n".join(bodies))
+        lost, self._lost = self._lost, False
+        return Batch.of(events, positions=self._positions(), malformed=malformed, reached=self._last >= end, lost=lost)
 
     def close(self) -> None:
-        if self._loop.is_closed():
-            return
-        if self._client is not None:
-            self._wait(self._client.close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._broker.close()
+
+    # ── inside ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _positions(self) -> dict[str, str]:
-        return {"nats": str(self._last)}
+        return {"nats": str(self._last), "stamp": self._stamp, "created": self._created}
 
-    def _is_new(self, message: Any) -> bool:
-        number = message.metadata.sequence.stream
-        if number <= self._last:
-            return False
-        self._last = number
-        name = (message.headers or {}).get("Nats-Msg-Id")
-        if name is None:
-            return True
-        known = name in self._ids
-        self._ids[name] = None
-        if len(self._ids) > _IDS:
-            self._ids.popitem(last=False)
-        return not known
-
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    async def _connect(self) -> Any:
-        if self._client is None:
-            try:
-                self._client = await asyncio.wait_for(
-                    self._nats.connect(
-                        self._servers,
-                        max_reconnect_attempts=-1,
-                        reconnect_time_wait=0.2,
-                        connect_timeout=self._patience,
-                        error_cb=_quiet,
-                        allow_reconnect=True,
-                    ),
-                    self._patience,
-                )
-            except Exception as error:
-                raise InvalidInput(
-                    f"No NATS server answers at {', '.join(self._servers)} ({type(error).__name__}).",
-                    "Check the addresses, and that the server runs with JetStream.",
-                ) from None
-        return self._client.jetstream(timeout=self._patience)
-
-    async def _first(self) -> int:
-        jetstream = await self._connect()
-        try:
-            info = await jetstream.stream_info(self._stream)
-        except Exception as error:
+    def _fetch(self, end: int) -> None:
+        """Bring in what comes next, if it may lie in front of `end`."""
+        if not self._broker.reading and not self._replaced:
+            self._go_on()
+        if self._replaced:
             raise InvalidInput(
-                f"The JetStream stream {self._stream!r} cannot be read ({type(error).__name__}).",
-                "Make it first, with retention by limits.",
-            ) from None
-        return int(info.state.first_seq)
-
-    async def _fetch(self, timeout: float) -> tuple[list[Any], bool]:
-        jetstream = await self._connect()
-        if self._subscription is None:
-            config = self._api.ConsumerConfig(
-                deliver_policy=self._api.DeliverPolicy.BY_START_SEQUENCE,
-                opt_start_seq=self._last + 1,
-                ack_policy=self._api.AckPolicy.NONE,
+                f"The JetStream stream {self._stream!r} is not the one that was read: it was made anew or set back.",
+                "Start again: then nobody is counted whose past cannot be known.",
             )
-            self._subscription = await jetstream.pull_subscribe(
-                self._subject or ">", stream=self._stream, config=config
+        if self._held or self._last >= end:
+            return
+        if self._first > self._last + 1:  # limits or a purge took what came next, and nobody had read it
+            self._lost = True
+            self._last, self._stamp = min(self._first - 1, end), ""
+        if self._last < end:
+            self._held.extend(self._broker.pull(min(_MESSAGES, end - self._last), _BYTES))
+            if not self._held:
+                self._look_behind(end)
+        self._trouble = ""
+
+    def _look_behind(self, end: int) -> None:
+        """Nothing came: with a filter that says nothing, and a replica may lag behind. The stream's leader knows."""
+        following = self._broker.next_from(self._last + 1)
+        if following is not None and following <= end:
+            self._broker.forget()  # what was lost on the way comes again from a new consumer
+        else:
+            self._nothing_before = end + 1
+
+    def _go_on(self) -> None:
+        """After the connection was lost: behind the last message, if the stream is still the same."""
+        before = self._highest
+        edges = self._broker.edges()
+        self._first = edges.first
+        same = edges.created == self._created and edges.last >= before and self._is_there(self._last, self._stamp)
+        self._replaced |= not same
+        self._broker.begin(self._behind() + 1)
+
+    def _behind(self) -> int:
+        """The last message that was fetched."""
+        return self._held[-1].sequence if self._held else self._last
+
+    def _is_there(self, sequence: int, stamp: str) -> bool:
+        """Whether the message of this number is still the same. Nothing can be said of one that lies before all."""
+        if not stamp or sequence < max(self._first, 1):  # of a stream that never had one, the first is 0
+            return True
+        found = self._broker.stamp(sequence)
+        return found == stamp
+
+    def _edges(self) -> Edges:
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                edges = self._broker.edges(removed=True)
+                break
+            except (Away, Refused) as error:
+                if isinstance(error, Away) and time.monotonic() < end:  # a server that has just started needs a moment
+                    time.sleep(0.1)
+                    continue
+                raise self._unreadable(error) from None
+        if edges.retention != "limits" or edges.subject_limit > 0:
+            raise InvalidInput(
+                f"The JetStream stream {self._stream!r} throws messages away before they are counted.",
+                "Use a stream with retention by limits, and without a limit for each subject.",
             )
-        try:
-            messages = await self._subscription.fetch(_MESSAGES, timeout=timeout)
-        except (TimeoutError, self._nats.errors.TimeoutError):
-            messages = []
-        if messages:
-            return messages, messages[-1].metadata.num_pending == 0
-        info = await self._subscription.consumer_info()
-        return [], info.num_pending == 0
+        return edges
+
+    def _unreadable(self, error: Exception) -> HubbubError:
+        if isinstance(error, Away):
+            return SourceUnavailable(
+                f"No NATS server answers for the stream {self._stream!r}.",
+                "Check the addresses, and that the server runs with JetStream.",
+            )
+        return InvalidInput(
+            f"The JetStream stream {self._stream!r} cannot be read ({error}).",
+            "Make it first, with retention by limits.",
+        )
 
 
-async def _quiet(error: Exception) -> None:
-    """A lost connection is shown by ticks that wait, not by a trace on the screen."""
-    del error
+def _words(error: Away | Refused) -> str:
+    if isinstance(error, Away):
+        return str(error)
+    return "The NATS stream is not there." if error.no_stream else "The NATS server refuses to be read."

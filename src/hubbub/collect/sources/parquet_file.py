@@ -8,7 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from hubbub.collect.batch import Batch
+from hubbub.collect.machine import machine_name
 from hubbub.collect.source import Source
+from hubbub.collect.sources.line_file import unchanged
 from hubbub.collect.sources.times import read_times
 from hubbub.errors import InvalidInput
 
@@ -16,13 +18,18 @@ _ROWS = 500_000
 
 
 class ParquetFile(Source):
-    """Reads `path` in slices. A column of times without a zone is taken as the wall clock of `zone`."""
+    """Reads `path` once, in slices. A column of times without a zone is taken as the wall clock of `zone`.
+
+    Each row is read by itself. A position is the number of rows read, with the file's size and time of change: if they
+    are another's when the file is opened again, it is not the file that was read.
+    """
 
     def __init__(self, path: str | Path, names: Mapping[str, str] | None = None, zone: str = "UTC") -> None:
-        self._zone, self._at = zone, 0
+        self._path, self._zone, self._at = Path(path), zone, 0
         self._names = {"time": "time", "person": "person", "path": "path"} | dict(names or {})
         try:
-            self._frame = pl.scan_parquet(path)
+            self._facts = unchanged(self._path)
+            self._frame = pl.scan_parquet(path, glob=False)
             schema = self._frame.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InvalidInput(f"The Parquet file cannot be read: {error}.", "Check its path and type.") from None
@@ -32,14 +39,31 @@ class ParquetFile(Source):
         extra = [name for name in ("agent", "method", "status") if name in schema and name not in self._names]
         self._names |= dict(zip(extra, extra, strict=True))
 
-    def open(self, positions: Mapping[str, str]) -> bool:
-        self._at = int(positions.get("row", "0"))
-        return True
+    @property
+    def identity(self) -> str:
+        return f"file:{machine_name()}:{self._path.absolute()}"
 
-    def poll(self, timeout: float = 1.0) -> Batch | None:
-        del timeout
+    def open(self, positions: Mapping[str, str]) -> bool:
+        row, _, facts = positions.get("row", "").partition(":")
+        proved = facts == self._facts and row.isascii() and row.isdigit()
+        self._at = int(row) if proved else 0
+        return proved
+
+    def frontier(self) -> None:
+        """A file that is read once is over when `poll` says so: there is nothing to cut before."""
+        return
+
+    def poll(self, until: Mapping[str, str] | None = None) -> Batch | None:
+        del until
         columns = [pl.col(name).alias(column) for column, name in self._names.items()]
-        part = self._frame.slice(self._at, _ROWS).select(columns).collect()
+        try:
+            part = self._frame.slice(self._at, _ROWS).select(columns).collect()
+        except (OSError, pl.exceptions.PolarsError):
+            # The error itself may quote what the file holds.
+            raise InvalidInput(
+                f"The Parquet file cannot be read beyond row {self._at}: it is damaged or was changed.",
+                "Write it anew, and start again.",
+            ) from None
         if not part.height:
             return None
         self._at += part.height
@@ -49,4 +73,4 @@ class ParquetFile(Source):
         elif kind.time_zone is None:
             local = part["time"].dt.replace_time_zone(self._zone, ambiguous="earliest", non_existent="null")
             part = part.with_columns(local.alias("time"))
-        return Batch.of(part, positions={"row": str(self._at)})
+        return Batch.of(part, positions={"row": f"{self._at}:{self._facts}"}, reached=True)

@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, 
 from pydantic_core import PydanticCustomError
 
 from hubbub.errors import InvalidInput
-from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
-from hubbub.release import METHODS
+from hubbub.mechanism import read_options
+from hubbub.methods import METHODS, method_named
+from hubbub.privacy import Guarantee, Unit
 
 MOST_TICKS = 5_000
 """Longer series are for the command line: here each method must answer within seconds."""
@@ -19,13 +20,17 @@ LONGEST_TABLE = 900_000
 
 Ticks = Annotated[int, Field(ge=1, le=MOST_TICKS)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Amount = Annotated[str, Field(pattern=r"^\d{1,3}(\.\d{1,6}|/\d{1,6})?$")]
+Chance = Annotated[str, Field(pattern=r"^(0?\.\d{1,20}|1e-\d{1,3})$")]
 
 
 def _known(name: str) -> str:
-    if name not in METHODS:
+    if name not in METHODS or not METHODS[name].traits.online:
         raise PydanticCustomError("method", "There is no such method")
     return name
 
+
+Options = Annotated[dict[str, str], Field(max_length=20)]
 
 Method = Annotated[str, AfterValidator(_known)]
 
@@ -50,26 +55,33 @@ class Promise(Asked):
 
     unit: Literal["user", "window", "session", "event"] = "user"
     ticks: Ticks | None = None
-    epsilon: str = Field(default="1", pattern=r"^\d{1,3}(\.\d{1,6})?$")
+    epsilon: Amount | None = None
+    delta: Chance | None = None
+    rho: Amount | None = None
 
     def guarantee(self, length: int) -> Guarantee:
         """The promise about a series of `length` ticks."""
-        return Guarantee.pure(self.protected(length), self.epsilon)
+        epsilon, delta, rho = self.amounts.values()
+        return Guarantee.parse(self.protected(length), epsilon=epsilon, delta=delta, rho=rho)
+
+    @property
+    def amounts(self) -> dict[str, str | None]:
+        """The budget; an epsilon of 1 where none was named."""
+        usual = "1" if self.rho is None else None
+        return {"epsilon": self.epsilon or usual, "delta": self.delta, "rho": self.rho}
 
     def protected(self, length: int) -> Unit:
-        if self.unit == "event":
-            return Event()
-        if self.unit == "user":
-            return User(horizon=length)
-        if self.ticks is None:
-            raise InvalidInput("The number of ticks is missing.", "Say how many ticks one visit or window may have.")
-        return Session(self.ticks) if self.unit == "session" else Window(self.ticks)
+        """`ticks` is a field of the page, which is hidden where the unit has no use for it."""
+        bounded = self.unit in ("session", "window")
+        ticks, horizon = self.ticks if bounded else None, length if self.unit == "user" else None
+        return Unit.parse(self.unit, max_ticks=ticks, horizon=horizon)
 
 
 class RunAsked(SeriesAsked, Promise):
     """One method over a whole series; with a `seed` its noise can be repeated, and so it protects nobody."""
 
     method: Method
+    options: Options = Field(default_factory=dict)
     seed: Seed | None = None
 
 
@@ -77,14 +89,17 @@ class LiveAsked(Promise):
     """One method, given one value after another; `horizon` is how many there will be, `seconds` how long a tick is."""
 
     method: Method
+    options: Options = Field(default_factory=dict)
     seed: Seed | None = None
     horizon: Ticks = 20
     seconds: float | None = Field(default=None, gt=0, le=4e7)
 
 
 class PlanAsked(SeriesAsked, Promise):
-    """What each method would cost in error, on a series that is public or simulated."""
+    """What each method would cost in error, on a series that is public or simulated, over a range of budgets of one
+    `kind` (with a `delta`, if that has one)."""
 
+    kind: Literal["pure", "approximate", "zcdp"] = "pure"
     level: float = Field(default=500.0, gt=0, lt=2**40)
     length: Annotated[int, Field(ge=2, le=1_000)] = 365
     error: float | None = Field(default=None, gt=0)
@@ -113,3 +128,17 @@ def understood(kind: type[Kind], asked: Mapping[str, Any]) -> Kind:
         fault = wrong.errors(include_input=False, include_url=False, include_context=False)[0]
         name = fault["loc"][0] if fault["loc"] else "the request"
         raise InvalidInput(f"`{name}`: {fault['msg']}.", "Change it and try again.") from None
+
+
+def options_asked(method: str, given: Mapping[str, str]) -> dict[str, Any]:
+    """The options of a method as a page gives them: no files are opened for it, and nothing large is made.
+
+    >>> options_asked("fast", {"samples": "5"})
+    {'samples': 5}
+    """
+    if "model" in given:
+        raise InvalidInput("The Lab opens no files: `model` cannot be given here.", "Use `hubbub release --model`.")
+    options = read_options(method_named(method), given)
+    if any(isinstance(value, int) and value > MOST_TICKS for value in options.values()):
+        raise InvalidInput(f"An option here is at most {MOST_TICKS:,}.", "Use `hubbub release` for more.")
+    return options

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from hubbub.errors import InvalidInput
-from hubbub.lab.count_reading import read_series
-from hubbub.lab.count_series import CountSeries
 from hubbub.lab.playground import samples
 from hubbub.lab.playground.asked import MOST_TICKS, SeriesAsked
 from hubbub.lab.playground.names import named
 from hubbub.released import Keys
+from hubbub.series import read_series
+from hubbub.series.count_series import CountSeries
 
 KEY = "count"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """One count a tick, which nobody but the lab and the tab that sent it may see; and the table's columns."""
+    """One count per tick, which nobody but the lab and the tab that sent it may see; and the table's columns."""
 
     series: CountSeries
     columns: tuple[str, ...]

@@ -13,9 +13,9 @@ from typing import Any
 
 from hubbub.confidential import Confidential, Counts
 from hubbub.errors import InvalidInput, Overloaded
-from hubbub.lab.playground.asked import MOST_TICKS, LiveAsked
+from hubbub.lab.playground.asked import MOST_TICKS, LiveAsked, options_asked
 from hubbub.lab.playground.trial import noise_of
-from hubbub.release import make_releaser
+from hubbub.methods import make_mechanism
 from hubbub.released import Keys, Tick
 from hubbub.released.rounding import plus_minus
 
@@ -35,7 +35,9 @@ class LiveRun:
         self.guarantee = asked.guarantee(asked.horizon)
         self._held = ExitStack()
         source = self._held.enter_context(noise_of(asked.seed))
-        self._releaser = make_releaser(asked.method, KEY, self.guarantee, source=source)
+        self._releaser = make_mechanism(
+            asked.method, KEY, self.guarantee, source=source, **options_asked(asked.method, asked.options)
+        )
         self._length = None if asked.seconds is None else timedelta(seconds=asked.seconds)
         self._lock = threading.Lock()
 
@@ -59,7 +61,7 @@ class LiveRun:
             **row,
             "tick": tick,
             "text": plus_minus(row["value"], math.inf if row["standard_error"] is None else row["standard_error"]),
-            "cost": float(release.cost.epsilon),
+            "cost": float(release.cost.epsilon or release.cost.rho),
             "spent": spent,
             "budget": budget,
         }

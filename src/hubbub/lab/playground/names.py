@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 
-from hubbub.lab.count_reading import is_number, separator
-from hubbub.lab.count_times import looks_like_time
+from hubbub.series.headers import is_data
+from hubbub.series.reading import separator
+from hubbub.series.times import looks_like_time
 
 
 def named(table: bytes) -> bytes:
@@ -24,7 +25,7 @@ def named(table: bytes) -> bytes:
         head = [cell.strip() for cell in next(csv.reader([text.split("\n", 1)[0]], delimiter=between), [])]
     except (UnicodeDecodeError, csv.Error):
         return table  # the reader says what is wrong with it
-    if not head or not all(looks_like_time(cell) or is_number(cell) for cell in head):
+    if not is_data(head):
         return table
     has_time = looks_like_time(head[0])
     counts = ["count", *(f"count {number}" for number in range(2, len(head) + 1))]

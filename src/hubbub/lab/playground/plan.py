@@ -1,4 +1,4 @@
-"""What accuracy will a strength buy? The Lab's page over `hubbub.lab.planning`."""
+"""What accuracy will a strength buy? The Lab's page over `hubbub.planning`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.lab import planning
-from hubbub.lab.planning import Expectation
+from hubbub import planning
 from hubbub.lab.playground import samples, words
 from hubbub.lab.playground.asked import PlanAsked
-from hubbub.privacy import Unit
+from hubbub.planning import Expectation
+from hubbub.privacy import Guarantee
 
 RUNS = 3
 SEED = 7
@@ -20,10 +20,10 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """Every method that fits the unit, at every usual epsilon, a few times each, on a series that is no secret."""
+    """Every method that fits the unit, at every usual budget, a few times each, on a series that is no secret."""
 
     series: NDArray[np.int64]
-    unit: Unit
+    guarantees: tuple[Guarantee, ...]
     wished: float | None
 
     @classmethod
@@ -32,24 +32,35 @@ class Plan:
             series = samples.load(asked.sample).make()
         else:
             series = planning.simulated_series(asked.level, asked.length, SEED)
-        return cls(series, asked.protected(len(series)), asked.error)
+        unit = asked.protected(len(series))
+        return cls(series, tuple(planning.usual_budgets(unit, asked.kind, asked.delta)), asked.error)
 
     @property
-    def cells(self) -> list[tuple[str, float]]:
-        methods = planning.USUAL[type(self.unit)]
-        return [(method, epsilon) for method in methods for epsilon in planning.EPSILONS]
+    def cells(self) -> list[tuple[str, Guarantee]]:
+        methods = planning.USUAL[type(self.guarantees[0].unit)]
+        return [(method, guarantee) for method in methods for guarantee in self.guarantees]
 
-    def expect(self, method: str, epsilon: float) -> Expectation:
-        (found,) = planning.expectations(self.series, self.unit, [epsilon], [method], RUNS)
-        return found
+    def expect(self, method: str, guarantee: Guarantee) -> Expectation:
+        (expected,) = planning.expectations(self.series, [guarantee], [method], RUNS)
+        return expected
 
-    def result(self, found: list[Expectation]) -> dict[str, Any]:
-        methods = list(dict.fromkeys(e.method for e in found))
+    def result(self, expected: list[Expectation]) -> dict[str, Any]:
+        methods = list(dict.fromkeys(e.method for e in expected))
         needed = None
         if self.wished is not None:
-            needed = {method: planning.epsilon_for(found, method, self.wished) for method in methods}
-        rows = [
-            e.to_dict() | {"absolute_words": words.about(e.absolute), "word": words.strength(e.epsilon)} for e in found
-        ]
-        facts = {"ticks": len(self.series), "runs": RUNS, "typical": float(np.mean(self.series))}
+            needed = {method: planning.budget_for(expected, method, self.wished) for method in methods}
+        rows = [_row(e) for e in expected]
+        currency = "epsilon" if self.guarantees[0].rho is None else "rho"
+        facts = {
+            "currency": currency,
+            "delta": float(self.guarantees[0].delta),
+            "ticks": len(self.series),
+            "runs": RUNS,
+            "typical": float(np.mean(self.series)),
+        }
         return facts | {"zeros": planning.error_of_zeros(self.series), "rows": rows, "needed": needed}
+
+
+def _row(e: Expectation) -> dict[str, Any]:
+    said = {"strength": e.strength, "word": e.guarantee.promise.strength, "absolute_words": words.about(e.absolute)}
+    return e.to_dict() | said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -21,15 +20,17 @@ from hubbub.lab.playground.asked import (
     RunAsked,
     SeriesAsked,
     StepAsked,
+    options_asked,
     understood,
 )
 from hubbub.lab.playground.chosen import Chosen
+from hubbub.lab.playground.kinds import KINDS, KindWords
 from hubbub.lab.playground.live import LiveRun, Shelf
 from hubbub.lab.playground.plan import Plan
 from hubbub.lab.playground.samples import samples
 from hubbub.lab.playground.script import script_of
 from hubbub.lab.playground.trial import Step, Trial
-from hubbub.release import METHODS, make_releaser, usual_method
+from hubbub.methods import METHODS, described, make_mechanism, usual_method
 from hubbub.released import Keys
 
 MOST_RUNNING = 2
@@ -55,16 +56,16 @@ class Playground:
         self._patience = patience
         self._turns = threading.BoundedSemaphore(most_running)
         self._closed = threading.Event()
-        self._fits = {unit.name: _fitting(unit) for unit in words.UNITS}
+        self._fitting = {unit.name: {kind.name: _fitting(unit, kind) for kind in KINDS} for unit in words.UNITS}
 
     def choices(self) -> Facts:
         """All that the page offers, with its words."""
         return {
             "samples": [sample.to_dict() for sample in samples()],
-            "units": [unit.to_dict() | self._fits[unit.name] for unit in words.UNITS],
+            "units": [unit.to_dict() | {"fitting": self._fitting[unit.name]} for unit in words.UNITS],
             "methods": {name: text for name, text in words.METHODS.items() if name in METHODS},
-            "stops": [_stop(stop) for stop in words.STOPS],
-            "usual_stop": words.STOPS.index(words.USUAL_STOP),
+            "options": {name: described(METHODS[name]) for name in words.METHODS if name in METHODS},
+            "kinds": [kind.to_dict() for kind in KINDS],
             "limits": {"ticks": MOST_TICKS, "table": LONGEST_TABLE},
         }
 
@@ -75,7 +76,13 @@ class Playground:
         wanted = understood(RunAsked, asked)
         with self._turn():
             chosen = Chosen.of(wanted)
-            trial = Trial(chosen, wanted.guarantee(len(chosen.series)), wanted.method, wanted.seed)
+            trial = Trial(
+                chosen,
+                wanted.guarantee(len(chosen.series)),
+                wanted.method,
+                wanted.seed,
+                options_asked(wanted.method, wanted.options),
+            )
             yield {"done": 0, "of": len(chosen.series)}
             steps: list[Step] = []
             begun = told = time.monotonic()
@@ -97,14 +104,14 @@ class Playground:
         wanted = understood(PlanAsked, asked)
         with self._turn():
             plan = Plan.of(wanted)
-            found = []
+            expected = []
             yield {"done": 0, "of": len(plan.cells)}
-            for method, epsilon in plan.cells:
+            for method, guarantee in plan.cells:
                 if self._closed.is_set():
                     return
-                found.append(plan.expect(method, epsilon))
-                yield {"done": len(found), "of": len(plan.cells)}
-            yield {"done": len(found), "of": len(plan.cells), "result": plan.result(found)}
+                expected.append(plan.expect(method, guarantee))
+                yield {"done": len(expected), "of": len(plan.cells)}
+            yield {"done": len(expected), "of": len(plan.cells), "result": plan.result(expected)}
 
     def script(self, asked: Facts) -> str:
         wanted = understood(RunAsked, asked)
@@ -113,8 +120,8 @@ class Playground:
     def begin(self, asked: Facts) -> Facts:
         wanted = understood(LiveAsked, asked)
         run = LiveRun(wanted)
-        horizon = run.guarantee.unit.horizon
-        return {"run": self.shelf.add(run), "guarantee": run.guarantee.sentence, "horizon": horizon}
+        facts = {"guarantee": run.guarantee.sentence, "budget": float(run.guarantee.budget)}
+        return {"run": self.shelf.add(run), "horizon": run.guarantee.unit.horizon, **facts}
 
     def step(self, run: str, asked: Facts) -> Facts:
         value = understood(StepAsked, asked).value
@@ -137,25 +144,15 @@ class Playground:
             self._turns.release()
 
 
-def _stop(stop: str) -> dict[str, Any]:
-    epsilon = float(stop)
-    return {
-        "epsilon": stop,
-        "word": words.strength(epsilon),
-        "odds": words.odds(epsilon),
-        "factor": round(math.exp(epsilon), 3),
-    }
-
-
-def _fitting(unit: words.UnitWords) -> dict[str, Any]:
-    """Which methods take this unit, and which of them are compared unless somebody chooses."""
-    promise = {"unit": unit.name, "ticks": unit.usual or None, "epsilon": words.USUAL_STOP}
+def _fitting(unit: words.UnitWords, kind: KindWords) -> dict[str, Any]:
+    """Which methods take this unit and can promise this kind, and which are compared unless somebody chooses."""
+    promise = {"unit": unit.name, "ticks": unit.usual or None, **kind.budget(kind.usual)}
     guarantee = Promise.model_validate(promise).guarantee(100)
     fits = []
     for name in words.METHODS:
         if name in METHODS:
             try:
-                make_releaser(name, _ONE, guarantee)
+                make_mechanism(name, _ONE, guarantee)
             except WrongUse:
                 continue
             fits.append(name)

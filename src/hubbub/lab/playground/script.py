@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hubbub.lab.playground.asked import RunAsked
+from hubbub.lab.playground.asked import RunAsked, options_asked
 from hubbub.lab.playground.chosen import Chosen
 from hubbub.privacy import Event, Session, Unit, Window
 
@@ -21,7 +21,7 @@ from pathlib import Path
 import hubbub as hb
 {imports}
 from hubbub.noise import simulation
-from hubbub.release import make_releaser
+from hubbub.methods import make_mechanism
 
 parser = argparse.ArgumentParser()
 {arguments}parser.add_argument("--out", type=Path, default=Path("released.csv"), help=".csv, .json or .parquet")
@@ -29,11 +29,11 @@ parser.add_argument("--seed", type=int, help="repeat a simulation; such numbers 
 given = parser.parse_args()
 
 {reading}
-guarantee = hb.Guarantee.pure({unit}, {epsilon!r})
+guarantee = hb.Guarantee.parse({unit}, {budget})
 with nullcontext() if given.seed is None else simulation(given.seed) as source:
-    releaser = make_releaser({method!r}, series.keys, guarantee, source=source)
+    releaser = make_mechanism({method!r}, series.keys, guarantee, source=source{options})
     releases = list(series.released_by(releaser))
-write_releases(given.out, releases)
+write_released(given.out, releases)
 print(guarantee)
 '''
 
@@ -41,13 +41,13 @@ _SEEDED = """
 
 With --seed {seed} it repeats the numbers of the Playground exactly. So can anyone else: those must not be published."""
 
-_TABLE_IMPORTS = """from hubbub.lab.count_reading import read_series
+_TABLE_IMPORTS = """from hubbub.series import read_series
 from hubbub.lab.playground.chosen import column_of
 from hubbub.lab.playground.names import named
-from hubbub.lab.series import write_releases"""
+from hubbub.series import write_released"""
 
 _SAMPLE_IMPORTS = """from hubbub.lab.playground.chosen import sample_series
-from hubbub.lab.series import write_releases"""
+from hubbub.series import write_released"""
 
 _TABLE = """table = read_series(named(given.counts.read_bytes()), given.counts.name, gaps={gaps!r})
 series = column_of(table, {key!r})"""
@@ -61,11 +61,12 @@ def script_of(asked: RunAsked, chosen: Chosen) -> str:
         argument="counts.csv " if mine else "",
         seeded="" if asked.seed is None else _SEEDED.format(seed=asked.seed),
         imports=_TABLE_IMPORTS if mine else _SAMPLE_IMPORTS,
-        arguments='parser.add_argument("counts", type=Path, help="CSV, one row a tick")\n' if mine else "",
+        arguments='parser.add_argument("counts", type=Path, help="CSV, one row per tick")\n' if mine else "",
         reading=_TABLE.format(gaps=asked.gaps, key=chosen.key) if mine else f"series = sample_series({asked.sample!r})",
         unit=_unit(asked.protected(len(chosen.series))),
-        epsilon=asked.epsilon,
+        budget=", ".join(f"{name}={amount!r}" for name, amount in asked.amounts.items() if amount is not None),
         method=asked.method,
+        options="".join(f", {name}={value!r}" for name, value in options_asked(asked.method, asked.options).items()),
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ import numpy as np
 from hubbub.lab import metrics
 from hubbub.lab.playground.chosen import Chosen
 from hubbub.lab.playground.words import about
-from hubbub.lab.series import releases_as_csv
+from hubbub.methods import make_mechanism
 from hubbub.noise import ByteSource, simulation
 from hubbub.privacy import Guarantee
-from hubbub.release import make_releaser
 from hubbub.released import Release
+from hubbub.released.table import csv_of, table_of
 
 USUALLY = 2 / 3
 """"Usually within ± 40" means: two of three numbers are."""
@@ -44,15 +44,16 @@ class Trial:
     guarantee: Guarantee
     method: str
     seed: int | None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Refuses what does not fit, before anything runs.
-        make_releaser(self.method, self.chosen.series.keys, self.guarantee)
+        make_mechanism(self.method, self.chosen.series.keys, self.guarantee, **self.options)
 
     def steps(self) -> Iterator[Step]:
         series = self.chosen.series
         with noise_of(self.seed) as source:
-            releaser = make_releaser(self.method, series.keys, self.guarantee, source=source)
+            releaser = make_mechanism(self.method, series.keys, self.guarantee, source=source, **self.options)
             for release in series.released_by(releaser):
                 yield Step(release, float(releaser.spent))
 
@@ -67,9 +68,9 @@ class Trial:
             "seed": self.seed,
             **{name: [_short(getattr(r, of)[0]) for r in releases] for name, of in _COLUMNS.items()},
             "measurement": [None if r.measurements is None else int(r.measurements[0]) for r in releases],
-            "spent": [round(step.spent, 6) for step in steps],
+            "spent": [float(f"{step.spent:.6g}") for step in steps],
             "scores": self.scores(releases),
-            "csv": releases_as_csv(releases),
+            "csv": csv_of(table_of(releases)),
         }
 
     def scores(self, releases: list[Release]) -> dict[str, Any]:

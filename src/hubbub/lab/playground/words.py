@@ -1,39 +1,10 @@
-"""Epsilon, units and methods in the words of someone who has never heard of them."""
+"""Units and methods in the words of someone who has never heard of them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from typing import Any
-
-STOPS = ("0.01", "0.02", "0.03", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2", "3", "5", "10")
-"""Where the slider stops, as exact decimals; strong first."""
-
-USUAL_STOP = "0.5"
-
-_STRENGTHS = ((0.03, "very strong"), (0.1, "strong"), (0.5, "good"), (1.0, "fair"), (3.0, "weak"))
-
-
-def strength(epsilon: float) -> str:
-    """How strongly an epsilon protects, in a word or two.
-
-    >>> [strength(e) for e in (0.01, 0.1, 0.3, 1, 3, 10)]
-    ['very strong', 'strong', 'good', 'fair', 'weak', 'very weak']
-    """
-    return next((word for most, word in _STRENGTHS if epsilon <= most), "very weak")
-
-
-def odds(epsilon: float) -> str:
-    """What the factor e^epsilon means.
-
-    >>> odds(0.1), odds(1.0), odds(10.0)
-    ('at most 11 % more often', 'at most 2.7 times as often', 'at most 22,000 times as often')
-    """
-    factor = math.exp(epsilon)
-    if factor < 2:
-        percent = 100 * (factor - 1)
-        return f"at most {percent:.2g} % more often" if percent < 10 else f"at most {percent:.0f} % more often"
-    return f"at most {_two_digits(factor)} times as often"
 
 
 def about(number: float) -> str:
@@ -71,14 +42,14 @@ UNITS = (
     UnitWords(
         "user",
         "Each person, over the whole series",
-        "Nobody can tell whether any one person was ever counted. The strongest promise, and the dearest.",
+        "Protects whether any one person was ever counted. The widest promise, and the most expensive.",
         "that person",
         "it has to last for the whole series",
     ),
     UnitWords(
         "window",
         "Each person, within any few ticks",
-        "Nobody can tell what any one person did within so many ticks in a row. Over longer times it fades.",
+        "Protects what any one person did within so many ticks in a row. Over longer times it adds up and fades.",
         "what that person did in those ticks",
         "within one window; it comes back as the window moves on",
         "How many ticks in a row?",
@@ -87,7 +58,7 @@ UNITS = (
     UnitWords(
         "session",
         "Each visit of a few ticks",
-        "Nobody can tell whether any one visit took place. Someone who comes often is protected less.",
+        "Protects whether any one visit took place. Visits of one person add up: who comes often is protected less.",
         "that visit",
         "by one visit; each visit has its own",
         "How many ticks can one visit last?",
@@ -96,7 +67,7 @@ UNITS = (
     UnitWords(
         "event",
         "Each single event",
-        "Nobody can tell whether any one click, trip or case took place. Someone with many is protected less.",
+        "Protects whether any one click, trip or case took place. Events of one person add up.",
         "that event",
         "by one event; each event has its own",
     ),

@@ -22,22 +22,22 @@ _ORDERS = 1 + np.logspace(-4, 3, 141)
 def at_least(hits: ArrayLike, runs: float, error: float) -> Floats:
     """Clopper-Pearson: p is at least this, except with a chance of `error`."""
     seen = np.asarray(hits, dtype=np.float64)
-    found = stats.beta.ppf(error, np.maximum(seen, 1e-9), runs - seen + 1)
-    return np.where(seen > 0, found, 0.0)
+    bound = stats.beta.ppf(error, np.maximum(seen, 1e-9), runs - seen + 1)
+    return np.where(seen > 0, bound, 0.0)
 
 
 def at_most(hits: ArrayLike, runs: float, error: float) -> Floats:
     """Clopper-Pearson: p is at most this, except with a chance of `error`."""
     seen = np.asarray(hits, dtype=np.float64)
-    found = stats.beta.isf(error, seen + 1, np.maximum(runs - seen, 1e-9))
-    return np.where(seen < runs, found, 1.0)
+    bound = stats.beta.isf(error, seen + 1, np.maximum(runs - seen, 1e-9))
+    return np.where(seen < runs, bound, 1.0)
 
 
 def epsilon_between(p: ArrayLike, q: ArrayLike, delta: float) -> Floats:
     """The epsilon that p <= e^epsilon q + delta forces, from 0 on. It rises with p and falls with q."""
     above = np.maximum(np.asarray(p, dtype=np.float64) - delta, 1e-300)
-    found: Floats = np.maximum(np.log(above) - np.log(q), 0.0)
-    return found
+    epsilons: Floats = np.maximum(np.log(above) - np.log(q), 0.0)
+    return epsilons
 
 
 def rho_between(p: ArrayLike, q: ArrayLike) -> Floats:
@@ -51,5 +51,5 @@ def rho_between(p: ArrayLike, q: ArrayLike) -> Floats:
         yes = _ORDERS * np.log(one) - (_ORDERS - 1) * np.log(two)
         no = np.where(one < 1, _ORDERS * np.log1p(-one) - (_ORDERS - 1) * np.log1p(-two), -np.inf)
         divergence = np.logaddexp(yes, no) / (_ORDERS - 1)
-    found: Floats = np.nanmax(np.where(one > two, divergence / _ORDERS, 0.0), axis=-1)
-    return np.maximum(found, 0.0, out=np.empty_like(found))
+    rhos: Floats = np.nanmax(np.where(one > two, divergence / _ORDERS, 0.0), axis=-1)
+    return np.maximum(rhos, 0.0, out=np.empty_like(rhos))

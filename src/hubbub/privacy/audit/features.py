@@ -1,4 +1,4 @@
-"""Runs of a mechanism as a table: one row a run, one column for each number that the public could compute."""
+"""Runs of a mechanism as a table: one row per run, one column for each number that the public could compute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hubbub.confidential import Counts
 from hubbub.errors import HubbubError
 from hubbub.privacy.audit.bounds import Floats
-from hubbub.released import Keys, Release
+from hubbub.released import Domain, Release
 
 ABSENT, REFUSED, PREDICTED, MEASURED = range(4)
 
@@ -32,7 +32,7 @@ class Table:
 class Recorder:
     """Keeps what each run released, tick by tick."""
 
-    def __init__(self, keys: Keys, ticks: Sequence[int], runs: int) -> None:
+    def __init__(self, keys: Domain, ticks: Sequence[int], runs: int) -> None:
         self.keys, self.ticks, self.runs = keys, list(ticks), runs
         shape = (runs, len(self.ticks), len(keys))
         self._fields = {

@@ -38,11 +38,11 @@ class Finding:
         if not self.accepted:
             return (
                 f"BROKEN: {self.currency} is at least {self.bound:.4g}, but {self.stated:.4g} was promised "
-                f"(confidence {sure}, {self.runs:,} runs a stream)."
+                f"(confidence {sure}, {self.runs:,} runs per stream)."
             )
         return (
             f"accepted: {self.currency} is at least {self.bound:.4g}, and {self.stated:.4g} was promised "
-            f"(confidence {sure}, {self.runs:,} runs a stream)."
+            f"(confidence {sure}, {self.runs:,} runs per stream)."
         )
 
     def to_dict(self) -> dict[str, Any]:

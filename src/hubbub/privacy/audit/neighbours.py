@@ -9,7 +9,7 @@ from hubbub.confidential import Counts
 from hubbub.errors import InvalidParameter
 from hubbub.exact import whole
 from hubbub.privacy.unit import Unit
-from hubbub.released import Keys, Tick
+from hubbub.released import Domain, Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Pair:
 
 def neighbours(
     unit: Unit,
-    keys: Keys,
+    keys: Domain,
     ticks: int,
     *,
     level: int = 100,
@@ -36,6 +36,7 @@ def neighbours(
     `items` makes a pair as a collector without bounds would.
 
     >>> from hubbub.privacy.unit import Session
+    >>> from hubbub.released import Keys
     >>> neighbours(Session(max_ticks=2), Keys(["front", "news"]), ticks=4).with_unit[1]
     Counts(tick=1, 2 keys, <confidential>)
     """

@@ -120,7 +120,7 @@ def _linear(a: Floats, b: Floats) -> Callable[[Floats], Floats]:
     weights = np.linalg.solve(gram, standard.T @ target)
 
     def score(rows: Floats) -> Floats:
-        found: Floats = ((cut(rows) - mean) / deviation) @ weights
-        return found
+        scores: Floats = ((cut(rows) - mean) / deviation) @ weights
+        return scores
 
     return score

@@ -48,7 +48,9 @@ export function connect(onRelease) {
     arrived = performance.now();
     moment = release.moment;
     for (const place of document.querySelectorAll("[data-moment]")) place.textContent = moment;
-    $("predicted").hidden = !release.predicted;
+    const notice = $("predicted");
+    if (notice.textContent !== release.notice) notice.textContent = release.notice;
+    notice.hidden = !release.notice || $("empty") !== null;  // an empty page says itself why
     onRelease(release);
     tell();
   });
@@ -56,15 +58,23 @@ export function connect(onRelease) {
   return source;
 }
 
+const has = (row) => row.state !== "withheld" && row.state !== "unknown";
+
+/** For a page that was empty: shows it anew if there is something to show now, or something else to say. */
+export function fill(release) {
+  if (page.tick === null || has(release.total) || release.keys.some(has)) location.reload();
+}
+
 /** Sets a number and its state; touches the page only where something is different. */
 export function setNumber(place, row, predicted) {
   const span = place.querySelector(".number");
-  const has = row.state !== "withheld" && row.state !== "unknown";
-  const kind = `number ${row.state}${predicted && has ? " predicted" : ""}`;
+  const number = has(row);
+  const kind = `number ${row.state}${predicted && number ? " predicted" : ""}`;
+  const title = (predicted && number ? "predicted, not measured; " : "") + row.interval;
   if (span.className !== kind) span.className = kind;
+  if (span.title !== title) span.title = title;
   if (span.textContent !== row.text) {
     span.textContent = row.text;
-    span.title = row.interval;
     return true;
   }
   return false;

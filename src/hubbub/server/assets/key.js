@@ -1,4 +1,4 @@
-import { connect, page, setNumber } from "./connection.js";
+import { connect, fill, page, setNumber } from "./connection.js";
 
 const $ = (id) => document.getElementById(id);
 const data = $("data") && JSON.parse($("data").textContent);
@@ -38,13 +38,15 @@ function traces() {
   const known = (r, n) => (r.standard_error === null ? null : n);
   const line = { color: colour("--line"), width: 2 };
   const reach = releases.map((r) => known(r, r.upper)), floor = releases.map((r) => known(r, r.lower));
-  const text = releases.map((r) => (r.predicted ? "predicted" : "measured"));
+  const text = releases.map((r) => (r.predicted ? "predicted, not measured" : "measured"));
   const marks = data.alerts.map((a) => releases.find((r) => r.tick === a.first_tick) && { ...releases.find((r) => r.tick === a.first_tick), reason: `${a.kind}: ${a.reason}` }).filter(Boolean);
   return [
     { x, y: floor, mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false },
     { x, y: reach, mode: "lines", line: { width: 0 }, fill: "tonexty", fillcolor: colour("--band") + "55", name: "95 of 100 times in here", hoverinfo: "skip" },
     { x, y: releases.map((r) => r.measurement), mode: "markers", marker: { size: 4, color: colour("--faint"), opacity: 0.45 }, name: "measurement", hovertemplate: "measured %{y:,}<extra></extra>" },
-    { x, y: releases.map((r) => known(r, r.value)), mode: "lines", line, name: "estimate", text, customdata: releases.map((r) => [r.lower, r.upper]), hovertemplate: "%{y:,.0f}, between %{customdata[0]:,.0f} and %{customdata[1]:,.0f} (%{text})<extra></extra>" },
+    { x, y: releases.map((r, i) => (r.predicted && !(releases[i + 1] && !releases[i + 1].predicted) ? null : known(r, r.value))), mode: "lines", line, name: "estimate", hoverinfo: "skip" },
+    { x, y: releases.map((r, i) => (r.predicted || releases[i + 1]?.predicted ? known(r, r.value) : null)), mode: "lines", line: { ...line, dash: "dot" }, name: "predicted, not measured", hoverinfo: "skip", showlegend: releases.some((r) => r.predicted) },
+    { x, y: releases.map((r) => known(r, r.value)), mode: "lines", line: { width: 0, color: line.color }, showlegend: false, text, customdata: releases.map((r) => [r.lower, r.upper]), hovertemplate: "%{y:,.0f}, between %{customdata[0]:,.0f} and %{customdata[1]:,.0f} (%{text})<extra></extra>" },
     { x: marks.map(time), y: marks.map((m) => m.value), mode: "markers", marker: { size: 11, symbol: "diamond", color: colour("--mark"), line: { width: 1, color: colour("--ink") } }, text: marks.map((m) => m.reason), name: "change beyond the noise", hovertemplate: "%{text}<extra></extra>", showlegend: marks.length > 0 },
   ];
 }
@@ -107,11 +109,11 @@ async function add(from, to) {
 }
 
 function update(release) {
-  if (!data) { location.reload(); return; }
+  if (!data) { fill(release); return; }
   const row = release.keys.find((one) => one.key === data.key);
   if (!row) return;
   setNumber($("total"), row, release.predicted);
-  $("total-words").textContent = row.state === "within_noise" ? ` · ${row.words}` : "";
+  $("total-words").textContent = row.words && row.state !== "withheld" && row.state !== "unknown" ? ` · ${row.words}` : "";
   $("interval").textContent = row.interval;
   if ($("rank") && row.rank) $("rank").textContent = row.rank;
   if (row.change && !data.alerts.some((a) => a.active)) data.alerts.push({ ...row.change, active: true, first_tick: release.tick });

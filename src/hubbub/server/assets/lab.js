@@ -7,14 +7,17 @@ import { link, readLink } from "./lab_link.js";
 const $ = (id) => document.getElementById(id);
 const choices = JSON.parse($("choices").textContent);
 const names = Object.keys(choices.methods);
-const state = { series: null, given: { sample: choices.samples[0].name }, unit: choices.units[0].name, ticks: null, stop: choices.usual_stop, methods: new Set(), seed: 1, mode: "whole" };
+const state = { series: null, given: { sample: choices.samples[0].name }, unit: choices.units[0].name, ticks: null, kind: choices.kinds[0].name, delta: null, stop: choices.kinds[0].usual_stop, methods: new Set(), seed: 1, mode: "whole" };
 let results = new Map(), working = null, own = null;
 
 const unitOf = (name) => choices.units.find((unit) => unit.name === name);
-const stopOf = () => choices.stops[state.stop];
-const promise = () => ({ unit: state.unit, ticks: unitOf(state.unit).ticks ? state.ticks : null, epsilon: stopOf().epsilon });
+const kindOf = () => choices.kinds.find((kind) => kind.name === state.kind);
+const stopOf = () => kindOf().stops[state.stop];
+/** The methods that take this unit and can promise this kind. */
+const fitting = () => unitOf(state.unit).fitting[state.kind];
+const promise = () => ({ unit: state.unit, ticks: unitOf(state.unit).ticks ? state.ticks : null, [kindOf().currency]: stopOf().amount, ...(state.delta && { delta: state.delta }) });
 /** The usual method first, then the others in the page's order. */
-const chosen = () => { const { fits, chosen: [usually] } = unitOf(state.unit); return fits.filter((name) => state.methods.has(name)).sort((a, b) => (b === usually) - (a === usually)); };
+const chosen = () => { const { fits, chosen: [usually] } = fitting(); return fits.filter((name) => state.methods.has(name)).sort((a, b) => (b === usually) - (a === usually)); };
 const number = (value, digits = 3) => Number(value.toPrecision(digits)).toLocaleString("en");
 const typical = () => { const known = state.series.values.filter((n) => n !== null); return known.reduce((a, b) => a + b, 0) / known.length; };
 const per = (share) => `${Math.round(100 * share)} %`;
@@ -79,20 +82,40 @@ for (const kind of ["dragleave", "drop"]) addEventListener(kind, () => $("drop")
 addEventListener("drop", async (event) => { const [file] = event.dataTransfer?.files ?? []; if (file) { event.preventDefault(); await take(await file.text()); } });
 
 // ── the choices ────────────────────────────────────────────────────────────────────────────────────────────────────
+/** What the factor means; rho has none. */
+function odds(unit, stop) {
+  if (!stop.odds) return "";
+  const added = state.delta ? `, plus a chance of ${state.delta}` : "";
+  return `Whatever anyone concludes from the numbers, they conclude it ${stop.odds} than without ${unit.thing}${added}.`.replace("as often than", "as often as");
+}
+
+/** With a pure promise nobody is ever surer; otherwise that is an average. */
+function sure(stop) {
+  const who = "Who takes it for 50:50 beforehand";
+  if (state.kind === "pure") return `${who} can be ${stop.sure ? `at most ${stop.sure}` : "practically"} sure afterwards.`;
+  return stop.sure ? `${who} guesses right at most ${stop.sure} of the time.` : `${who} may guess right practically always.`;
+}
+
 function show() {
-  const unit = unitOf(state.unit), stop = stopOf();
+  const unit = unitOf(state.unit), kind = kindOf(), stop = stopOf(), { fits } = fitting();
   for (const radio of document.querySelectorAll('[name="unit"]')) radio.checked = radio.value === state.unit;
   $("unit-words").textContent = unit.explanation;
   $("ticks-label").hidden = !unit.ticks;
   $("ticks-words").textContent = unit.ticks;
   if (Number($("ticks").value) !== state.ticks) $("ticks").value = state.ticks ?? "";
+  $("strength").max = kind.stops.length - 1;
   $("strength").value = state.stop;
-  $("strength").setAttribute("aria-valuetext", `${stop.word}, epsilon ${stop.epsilon}`);
+  $("strength").setAttribute("aria-valuetext", `${stop.word}, ${kind.currency} ${stop.amount}`);
   $("strength-word").textContent = stop.word;
-  $("epsilon").textContent = stop.epsilon;
-  $("odds").textContent = `Whatever anyone concludes from the numbers, they conclude it ${stop.odds} than without ${unit.thing}.`.replace("as often than", "as often as");
+  $("currency").textContent = kind.currency;
+  $("amount").textContent = stop.amount;
+  $("odds").textContent = `${odds(unit, stop)} ${sure(stop)}`.trim();
+  $("kind").value = state.kind;
+  $("kind-words").textContent = kind.explanation;
+  $("delta-label").hidden = !kind.deltas.length;
+  $("delta").replaceChildren(...kind.deltas.map((delta) => new Option(delta, delta, false, delta === state.delta)));
   for (const label of document.querySelectorAll("[data-method]")) {
-    label.hidden = !unit.fits.includes(label.dataset.method);
+    label.hidden = !fits.includes(label.dataset.method);
     label.querySelector("input").checked = state.methods.has(label.dataset.method);
   }
   if ([...$("others").querySelectorAll("input")].some((box) => box.checked)) $("others").open = true;
@@ -105,13 +128,13 @@ function show() {
   $("player").hidden = state.mode !== "step";
   $("typing").hidden = state.mode !== "type";
   $("horizon-label").hidden = state.unit !== "user";
-  const before = $("live-method").value, offered = chosen().length ? chosen() : unit.fits;
+  const before = $("live-method").value, offered = chosen().length ? chosen() : fits;
   $("live-method").replaceChildren(...offered.map((name) => new Option(name, name, false, name === before)));
 }
 
 function usual() {
   const unit = unitOf(state.unit);
-  state.methods = new Set(unit.chosen);
+  state.methods = new Set(fitting().chosen);
   state.ticks = unit.ticks ? unit.usual : null;
 }
 
@@ -129,6 +152,8 @@ function changed(rest = 0) {
 
 for (const id of ["controls", "more"]) $(id).addEventListener("submit", (event) => event.preventDefault());
 for (const radio of document.querySelectorAll('[name="unit"]')) radio.addEventListener("change", () => { state.unit = radio.value; usual(); results = new Map(); changed(); });
+$("kind").addEventListener("change", () => { state.kind = $("kind").value; state.stop = kindOf().usual_stop; state.delta = kindOf().usual_delta || null; results = new Map(); changed(); });
+$("delta").addEventListener("change", () => { state.delta = $("delta").value; changed(); });
 $("ticks").addEventListener("input", () => { const n = Number($("ticks").value); if (Number.isInteger(n) && n >= 1) { state.ticks = n; changed(300); } });
 $("strength").addEventListener("input", () => { state.stop = Number($("strength").value); changed(150); });
 for (const label of document.querySelectorAll("[data-method]")) label.querySelector("input").addEventListener("change", (event) => { if (event.target.checked) state.methods.add(label.dataset.method); else state.methods.delete(label.dataset.method); changed(); });

@@ -30,7 +30,7 @@ export class Live {
     const asked = this.desk.asked();
     try {
       const made = await ask("/lab/live", asked);
-      Object.assign(this, { name: made.run, method: asked.method, epsilon: Number(asked.epsilon) });
+      Object.assign(this, { name: made.run, method: asked.method, whole: made.budget });
       $("bound").textContent = made.guarantee.split(". ").slice(1).join(". ");
     } catch (error) { this.desk.refuse(error); return; }
     $("last-released").textContent = this.desk.values() ? "Play, or step through: the method never sees what comes later." : "Type a count and press Enter.";
@@ -101,7 +101,7 @@ export class Live {
   async draw() {
     if (this.drawing) { this.again = true; return; }
     const values = this.desk.values() ? this.desk.values().slice(0, this.run.value.length) : this.typed;
-    this.drawing = picture($("plot"), values, [{ ...this.run, method: this.method, index: this.desk.index(this.method), budget: this.epsilon, title: "as it would be published" }], this.desk.ticks() || Math.max(values.length, 20), { times: this.desk.times(), budget: this.desk.budget() });
+    this.drawing = picture($("plot"), values, [{ ...this.run, method: this.method, index: this.desk.index(this.method), budget: this.whole, title: "as it would be published" }], this.desk.ticks() || Math.max(values.length, 20), { times: this.desk.times(), budget: this.desk.budget() });
     try { await this.drawing; } finally { this.drawing = null; }
     if (this.again) { this.again = false; await this.draw(); }
   }

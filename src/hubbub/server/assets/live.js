@@ -1,5 +1,5 @@
 import { append, draw, niceTop, show, topOf } from "./chart.js";
-import { connect, page, setNumber } from "./connection.js";
+import { connect, fill, page, setNumber } from "./connection.js";
 
 const $ = (id) => document.getElementById(id);
 const data = $("data") && JSON.parse($("data").textContent);
@@ -15,10 +15,11 @@ function point(release, row) {
 }
 
 function update(release) {
-  if (!data) { location.reload(); return; }  // the page was empty: it now has something to show
+  if (!data) { fill(release); return; }
   const first = leftEdge(release.tick);
   setNumber($("total"), release.total, release.predicted);
-  $("total-words").textContent = release.total.state === "within_noise" ? " · within the noise: may be zero" : "";
+  const words = release.total.words;
+  $("total-words").textContent = words && release.total.state !== "withheld" && release.total.state !== "unknown" ? ` · ${words}` : "";
   $("trend-text").textContent = release.trend?.text ?? "";
   $("trend-words").textContent = release.trend?.words ?? "";
   $("trend").dataset.beyond = release.trend?.beyond_noise ? "yes" : "no";

@@ -1,4 +1,4 @@
-import { connect, page } from "./connection.js";
+import { connect, fill, page } from "./connection.js";
 
 const $ = (id) => document.getElementById(id);
 const data = $("data") && JSON.parse($("data").textContent);
@@ -177,8 +177,8 @@ async function refresh() {
   restore();
 }
 
-function update() {
-  if (!data) { location.reload(); return; }  // the page was empty: it now has something to show
+function update(release) {
+  if (!data) { fill(release); return; }
   if (dragging === null && performance.now() - drawn > 5000) refresh().catch(() => { /* the status line tells */ });
 }
 

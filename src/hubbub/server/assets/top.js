@@ -1,9 +1,9 @@
-import { connect, page, setNumber } from "./connection.js";
+import { connect, fill, page, setNumber } from "./connection.js";
 
 const body = document.getElementById("rows");
 
 connect((release) => {
-  if (!body) { location.reload(); return; }
+  if (!body) { fill(release); return; }
   const ranked = release.keys.filter((row) => row.rank !== null).sort((a, b) => a.highest + a.lowest - b.highest - b.lowest || (a.key < b.key ? -1 : 1));
   const lines = new Map([...body.children].map((line) => [line.dataset.key, line]));
   if (!ranked.length || ranked.some((row) => !lines.has(row.key))) { location.reload(); return; }

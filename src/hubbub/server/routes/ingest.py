@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from hubbub.errors import Overloaded
-from hubbub.released import Keys
-from hubbub.server.access import require
+from hubbub.released import Domain
+from hubbub.server.access import require_sender
 from hubbub.server.desk import TheDesk
 from hubbub.server.errors import BadRequest, InvalidRequest, NotOffered, UnsupportedMedia
-from hubbub.server.formats import to_dicts
+from hubbub.server.fast_lane import KEY, LONGEST_KEY, NDJSON, receipt_text
+from hubbub.server.ports import CountsSent
 from hubbub.server.routes.describe import refusals
 from hubbub.server.routes.inputs import MOST_TICK
+from hubbub.server.senders import Sender
 
-NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 MOST_COUNT = 2**52
 
 _ONLY_READS = "Send to the address where `hubbub monitor` runs with a source that listens."
 
 
-async def sender(request: Request, desk: TheDesk) -> None:
-    await require(request, desk, "ingest")
+async def sender(request: Request, desk: TheDesk) -> Sender:
+    return await require_sender(request, desk)
 
+
+TheSender = Annotated[Sender, Depends(sender)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        min_length=1,
+        max_length=LONGEST_KEY,
+        pattern=KEY,
+        description="A name for this request, the sender's own. Sent again under the same name it counts once.",
+    ),
+]
 
 router = APIRouter(
     prefix="/v1",
@@ -41,6 +51,7 @@ router = APIRouter(
     "/streams/{stream}/events",
     summary="Send events, one JSON object a line",
     status_code=202,
+    response_class=JSONResponse,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -49,34 +60,24 @@ router = APIRouter(
     },
 )
 async def events(
-    request: Request,
-    desk: TheDesk,
-    stream: str,
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            min_length=1,
-            max_length=200,
-            pattern=r"^[!-~]+$",
-            description="A name for this batch. Sent again under the same name it is not counted again.",
-        ),
-    ] = None,
-) -> JSONResponse:
+    request: Request, desk: TheDesk, stream: str, sent_by: TheSender, idempotency_key: IdempotencyKey = None
+) -> Response:
     """Answers after the batch was taken, whole or not at all."""
     desk.feed.stream(stream)
     if desk.events is None:
         raise NotOffered("This server takes no events.", _ONLY_READS)
     _expect(request, NDJSON)
-    body = await _body(request, desk.settings.max_uploads)
-    receipt = await run_in_threadpool(desk.events.push, stream, body, idempotency_key)
-    facts = {"accepted": receipt.accepted, "malformed": receipt.malformed, "duplicate": receipt.duplicate}
-    return JSONResponse(facts, 202, {"Cache-Control": "no-store"})
+    async with desk.intake.body(request) as body:
+        receipt = await desk.intake.push(desk.events, stream, body, idempotency_key, sent_by.id)
+    text = receipt_text(receipt.accepted, receipt.malformed, receipt.duplicate)
+    return Response(text, 202, {"Cache-Control": "no-store"}, "application/json")
 
 
 @router.post(
     "/streams/{stream}/counts",
     summary="Send one tick's counts and get its release",
     status_code=201,
+    responses={200: {"description": "Sent before: the release that was drawn then."}},
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -99,17 +100,29 @@ async def events(
         }
     },
 )
-async def counts(request: Request, desk: TheDesk, stream: str) -> JSONResponse:
+async def counts(
+    request: Request, desk: TheDesk, stream: str, sent_by: TheSender, idempotency_key: IdempotencyKey = None
+) -> JSONResponse:
     """For people who count themselves. The unit's bound must have been enforced by whoever counted: no mechanism can
-    take people out again. Every key needs a count, zero included."""
-    keys = desk.feed.stream(stream).keys
+    take people out again. Every key needs a count, zero included. A `tick` or an `Idempotency-Key` must be there: what
+    is sent again is then answered with the same release, and not drawn again."""
+    desk.feed.stream(stream)
+    keys = desk.feed.keys(stream)
     if desk.counts is None:
         raise NotOffered("This server takes no counts.", _ONLY_READS)
     _expect(request, ("application/json",))
-    tick, values = _counts(await _body(request, desk.settings.max_uploads), keys)
-    release = await run_in_threadpool(desk.counts.release, stream, tick, values)
+    async with desk.intake.body(request) as body:
+        tick, values = _counts(body, keys)
+    if tick is None and idempotency_key is None:
+        raise InvalidRequest(
+            "There is neither a `tick` nor an `Idempotency-Key`: sent again, these counts would be drawn again.",
+            "Give the tick's number, or a key of your own; see docs/api.md.",
+        )
+    sent = CountsSent(tick, idempotency_key, sent_by.id, values, sent_by.seal)
+    answer = await run_in_threadpool(desk.counts.release, stream, sent)
     desk.feed.wake()
-    return JSONResponse(to_dicts([release], None)[0], 201, {"Cache-Control": "no-store"})
+    facts = answer.release.to_dict()
+    return JSONResponse(facts, 200 if answer.again else 201, {"Cache-Control": "no-store"})
 
 
 def _expect(request: Request, kinds: tuple[str, ...]) -> None:
@@ -120,18 +133,7 @@ def _expect(request: Request, kinds: tuple[str, ...]) -> None:
         raise UnsupportedMedia("A compressed body is not taken.", "Send it as it is.")
 
 
-async def _body(request: Request, most: int) -> bytes:
-    """The body; only so many are read at a time, each no larger than the limit, so memory stays bounded."""
-    reading: asyncio.Semaphore = request.app.state.reading
-    if reading.locked():
-        raise Overloaded(
-            f"{most} requests are being read already; nothing was taken.", "Send again later.", retry_after=1
-        )
-    async with reading:
-        return await request.body()
-
-
-def _counts(body: bytes, keys: Keys) -> tuple[int | None, dict[str, int]]:
+def _counts(body: bytes, keys: Domain) -> tuple[int | None, dict[str, int]]:
     """Tick and counts, checked by hand: an error may name a key of the stream, never what was sent."""
     try:
         given: Any = json.loads(body)
@@ -143,16 +145,19 @@ def _counts(body: bytes, keys: Keys) -> tuple[int | None, dict[str, int]]:
         )
     tick, values = given.get("tick"), given["values"]
     if tick is not None and (isinstance(tick, bool) or not isinstance(tick, int) or not 0 <= tick <= MOST_TICK):
-        raise InvalidRequest("`tick` must be a whole number from 0 on.", "Leave it out for the next tick.")
+        raise InvalidRequest(
+            "`tick` must be a whole number from 0 on.", "Leave it out for the newest one that is over."
+        )
     unknown = sum(name not in keys for name in values)
     if unknown:
         raise InvalidRequest(
             f"{unknown:,} of the names in `values` are not keys of the stream.", "Its keys are listed in every release."
         )
-    missing = [name for name in keys if name not in values]
+    missing = len(keys) - len(values)
     if missing:
+        first = next(name for name in keys if name not in values)
         raise InvalidRequest(
-            f"{len(missing):,} of {len(keys):,} keys have no count, {missing[0]!r} among them.",
+            f"{missing:,} of {len(keys):,} keys have no count, {first!r} among them.",
             "Give 0 where nothing was counted: a missing key would tell that nobody was there.",
         )
     for name, value in values.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from hubbub.released import Keys, Tick
+from hubbub.released import Domain, Tick
 from hubbub.server.errors import InvalidRequest, NotFound
 
 MOST_TICK = 2**62 - 1
@@ -33,12 +33,12 @@ def tick_at(text: str, name: str, newest: Tick) -> int:
     return max(0, newest.index + (time - newest.start) // newest.length)
 
 
-def position_of(keys: Keys, name: str) -> int:
+def position_of(keys: Domain, name: str) -> int:
     """Like `Keys.position`, without repeating what was asked for: an answer may end up in a log."""
     if name not in keys:
         raise NotFound("The stream has no such key.", "Its keys are listed in every release.")
     return keys.position(name)
 
 
-def positions_of(keys: Keys, names: list[str] | None) -> list[int] | None:
+def positions_of(keys: Domain, names: list[str] | None) -> list[int] | None:
     return None if not names else [position_of(keys, name) for name in dict.fromkeys(names)]

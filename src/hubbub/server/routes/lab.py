@@ -14,7 +14,7 @@ from hubbub.errors import HubbubError
 from hubbub.server.access import may, require, same_site
 from hubbub.server.errors import BadRequest, RoleMissing, UnsupportedMedia, body_of
 from hubbub.server.lab_pages import LabPages
-from hubbub.server.loopback import host_of, is_loopback
+from hubbub.server.loopback import host_of, is_loopback, is_passed_on
 from hubbub.server.ports import LabPort
 
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -33,9 +33,19 @@ def _pages(request: Request) -> LabPages:
 
 
 async def here(request: Request) -> None:
-    """Only by a name of this machine: a site elsewhere could have its own name lead to this one."""
-    if not request.app.state.lab_anywhere and not is_loopback(host_of(request.headers.get("host", ""))):
+    """Only from this machine, straight, and by a name of it: a site elsewhere could have its own name lead here, and a
+    proxy on this machine lets in whoever reaches it, under whichever name it likes."""
+    if request.app.state.lab_anywhere:
+        return
+    peer = request.client
+    if peer is None or not is_loopback(peer.host) or not is_loopback(host_of(request.headers.get("host", ""))):
         raise RoleMissing("The Lab is for this machine only.", "Open it as http://127.0.0.1 with its port.")
+    if is_passed_on(request.headers.keys()):
+        raise RoleMissing(
+            "The Lab is for this machine only, and this came through a proxy: whoever sent it may be elsewhere.",
+            "Open it as http://127.0.0.1 with its port, without a proxy; or, if you are sure that only the right "
+            "people can reach it, start it with --lab-anywhere.",
+        )
 
 
 async def sender(request: Request) -> None:
@@ -129,7 +139,7 @@ async def _streamed(answers: Generator[Facts, None, None]) -> Response:
                 yield _line(answer)
                 answer = await run_in_threadpool(next, answers, None)
         except HubbubError as error:
-            yield _line(body_of(error))
+            yield _line(body_of(error, of_the_lab=True))
         finally:
             answers.close()
 

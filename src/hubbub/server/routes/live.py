@@ -32,7 +32,7 @@ async def live(
     ] = None,
 ) -> Response:
     channel = desk.feed.channel(stream)
-    if desk.feed.viewers >= desk.settings.max_viewers:
+    if desk.feed.viewers >= desk.most_viewers:
         raise TooManyViewers("There are too many viewers now.", "Try again soon; GET …/releases works meanwhile.")
     after = _seen(last_event_id, channel.last_tick)
     missed = b""

@@ -42,7 +42,7 @@ def _stream(desk: Desk, name: str | None) -> Stream | None:
 
 
 def _window(desk: Desk, stream: Stream, asked: int) -> int:
-    """How far back to look: as asked; otherwise an hour (at ten seconds a tick), or less while there is less."""
+    """How far back to look: as asked; otherwise an hour (at ten seconds per tick), or less while there is less."""
     if asked in WINDOWS:
         return asked
     return WINDOWS[0] if len(desk.feed.channel(stream.name).history) <= WINDOWS[0] else DEFAULT_WINDOW
@@ -86,7 +86,7 @@ async def key(
     shown = _stream(desk, stream)
     if shown is None:
         return _pages(request).nothing()
-    position_of(shown.keys, name)
+    position_of(desk.feed.keys(shown.name), name)
     answer, wrong = None, ""
     if start and end:
         try:
@@ -113,7 +113,7 @@ async def ranges(
         return _pages(request).nothing()
     chosen = key or None  # a form sends an empty one for all keys
     if chosen is not None:
-        position_of(shown.keys, chosen)
+        position_of(desk.feed.keys(shown.name), chosen)
     question = (start, end) if start and end else None
     shared = None if question else (chosen, last)
     return await _pages(request).ranges(
@@ -187,13 +187,13 @@ async def leave(request: Request) -> Response:
 @router.get("/assets/{name}")
 async def asset(request: Request, name: str) -> Response:
     assets: Assets = request.app.state.assets
-    found = await run_in_threadpool(assets.get, name)
-    headers = {"ETag": found.etag, "Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
-    if request.headers.get("if-none-match") == found.etag:
+    file = await run_in_threadpool(assets.get, name)
+    headers = {"ETag": file.etag, "Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == file.etag:
         return Response(status_code=304, headers=headers)
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(found.packed, media_type=found.media_type, headers={**headers, "Content-Encoding": "gzip"})
-    return Response(found.body, media_type=found.media_type, headers=headers)
+        return Response(file.packed, media_type=file.media_type, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(file.body, media_type=file.media_type, headers=headers)
 
 
 def _local(address: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -9,12 +10,13 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from hubbub.ranges.pair import PairAnswer, PairWindow
-from hubbub.released import Keys, Tick
+from hubbub.ranges.answer import PairAnswer
+from hubbub.ranges.pair import PairWindow
+from hubbub.released import Domain, Tick, Value
 from hubbub.server import formats
 from hubbub.server.desk import Desk, TheDesk
 from hubbub.server.errors import InvalidRequest, NotFound
-from hubbub.server.quantity import Quantity
+from hubbub.server.picture import largest
 from hubbub.server.routes.describe import refusals
 from hubbub.server.routes.inputs import positions_of, tick_at
 from hubbub.server.routes.read import KeyNames, reader
@@ -27,6 +29,12 @@ MOST_SUMMED = 20_000
 MOST_CELLS = 5_000_000
 """The most that is read for one request, in ticks times keys."""
 
+MOST_EACH = 10_000
+"""The most keys whose own totals an answer lists."""
+
+LARGEST = 1_000
+"""How many it lists of a stream that has more: those that are largest now."""
+
 router = APIRouter(prefix="/v1", tags=["reading"], dependencies=[Depends(reader)], responses=refusals(401, 403, 503))
 
 
@@ -34,7 +42,7 @@ router = APIRouter(prefix="/v1", tags=["reading"], dependencies=[Depends(reader)
     "/streams/{stream}/range",
     summary="The total over a range of ticks, with its interval",
     responses={
-        200: {"content": {formats.CSV: {}}, "description": "As JSON, or one line a key as CSV."},
+        200: {"content": {formats.CSV: {}}, "description": "As JSON, or one line per key as CSV."},
         **refusals(404, 406, 422),
     },
 )
@@ -50,22 +58,21 @@ async def range_sum(
     form: Annotated[str | None, Query(alias="format", description="json or csv, for plain links.")] = None,
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """From the stream's range companion and the live measurements together, where there is one; otherwise the sum of
+    """From the stream of ranges and the live measurements together, where there is one; otherwise the sum of
     the measurements."""
     kind = formats.choose(accept, form, ("json", "csv"))
     as_csv = kind == formats.CSV
-    found = await sum_between(desk, stream, start, end, key, each=each or as_csv)
+    answer = await sum_between(desk, stream, start, end, key, each=each or as_csv)
     if as_csv:
         headers = {"Content-Disposition": f'attachment; filename="{stream}-range.csv"', "Vary": "Accept"}
-        return Response(formats.range_to_csv(found), media_type=kind, headers=headers)
-    return JSONResponse(found, headers={"Cache-Control": "no-cache", "Vary": "Accept"})
+        return Response(formats.range_to_csv(answer), media_type=kind, headers=headers)
+    return JSONResponse(answer, headers={"Cache-Control": "no-cache", "Vary": "Accept"})
 
 
 async def sum_between(
     desk: Desk, stream: str, start: str, end: str, key: list[str] | None, *, each: bool = False, record: bool = True
 ) -> dict[str, Any]:
     """The answer of `range`, which the pages show too. `record`: someone asked for exactly this."""
-    known = desk.feed.stream(stream)
     channel = desk.feed.channel(stream)
     if not channel.history:
         raise NotFound("Nothing has been released yet.", "Ask again after the first tick.")
@@ -78,14 +85,18 @@ async def sum_between(
             "The range lies in the future.", f"The newest tick is {newest.index}; ask for one up to there."
         )
     last = min(last, newest.index)
-    positions = positions_of(known.keys, key)
-    answer = await desk.ranges.ask(stream, lambda window: _from_pair(window, first, last, positions, each))
+    keys = desk.feed.keys(stream)
+    positions = positions_of(keys, key)
+    # Of a large domain the keys that are largest now: nobody reads a million of them.
+    many = each and positions is None and len(keys) > MOST_EACH
+    listed = largest(channel.history[-1], LARGEST) if many else None
+    answer = await desk.ranges.ask(stream, lambda window: _from_pair(window, first, last, positions, each, listed))
     if answer is None:
-        answer = await _from_measurements(desk, stream, known.keys, first, last, positions, each)
+        answer = await _from_measurements(desk, stream, keys, first, last, positions, each, listed)
     if record:
         desk.questions.note(stream, last - first + 1)
-    quantities: list[Quantity] | None = answer.pop("each")
-    total: Quantity = answer.pop("total")
+    quantities: list[Value] | None = answer.pop("each")
+    total: Value = answer.pop("total")
     begins, ends = _times(newest, first, answer["to"])
     facts = {
         "stream": stream,
@@ -96,37 +107,51 @@ async def sum_between(
         "error_words": error_words(total, answer["missing"], answer["predicted"]),
         "keys": key or None,
         **answer,
-        "sum": total.to_dict(),
+        "sum": total.described(),
     }
     if quantities is not None:
-        names = known.keys.names if positions is None else [known.keys.names[i] for i in positions]
-        facts["each"] = [{"key": name, **one.to_dict()} for name, one in zip(names, quantities, strict=True)]
+        shown = positions if listed is None else listed
+        names = keys.names if shown is None else [keys.names[i] for i in shown]
+        facts["each"] = [{"key": name, **one.described()} for name, one in zip(names, quantities, strict=True)]
+        facts["omitted"] = 0 if listed is None else len(keys) - len(listed)
     return facts
 
 
 def _from_pair(
-    window: PairWindow, first: int, last: int, positions: list[int] | None, each: bool
+    window: PairWindow,
+    first: int,
+    last: int,
+    positions: list[int] | None,
+    each: bool,
+    listed: Sequence[int] | None,
 ) -> dict[str, Any] | None:
     """None where the window does not hold the range."""
-    last = min(last, window.next_tick - 1)  # the companion follows the live stream by a moment
+    last = min(last, window.next_tick - 1)  # ranges follow the live stream by a moment
     if not window.window.oldest <= first <= last:
         return None
-    found = window.total(first, last, positions)
+    answer = window.total(first, last, positions)
     return {
         "to": last,
-        "ticks": last - first + 1 - found.missing,
+        "ticks": last - first + 1 - answer.missing,
         "predicted": 0,
-        "missing": found.missing,
-        "total": _quantity(found),
+        "missing": answer.missing,
+        "total": _at_least_zero(answer),
         "source": "ranges",
         "strategy": window.describe()["title"],
-        "weight": round(found.weight, 4),
-        "each": [_quantity(one) for one in window.each(first, last, positions)] if each else None,
+        "weight": round(answer.weight, 4),
+        "each": [_at_least_zero(one) for one in window.each(first, last, listed or positions)] if each else None,
     }
 
 
 async def _from_measurements(
-    desk: Desk, stream: str, keys: Keys, first: int, last: int, positions: list[int] | None, each: bool
+    desk: Desk,
+    stream: str,
+    keys: Domain,
+    first: int,
+    last: int,
+    positions: list[int] | None,
+    each: bool,
+    listed: Sequence[int] | None,
 ) -> dict[str, Any]:
     most = min(MOST_SUMMED, MOST_CELLS // len(keys))
     if last - first + 1 > most:
@@ -139,6 +164,12 @@ async def _from_measurements(
     def add() -> dict[str, Any]:
         adding = Sum()
         for release in desk.store.releases(stream, first=first, last=last):
+            if release.keys is not keys and release.keys != keys:
+                begins = next(one.tick for one in reversed(desk.store.decisions(stream)))
+                raise InvalidRequest(
+                    f"What the stream counts was changed, and ticks before {begins} had other keys.",
+                    f"Ask for a range from tick {begins} on; earlier ticks are in `releases`.",
+                )
             adding.add(release, positions)
         return {
             "to": last,
@@ -149,16 +180,16 @@ async def _from_measurements(
             "source": "measurements",
             "strategy": None,
             "weight": None,
-            "each": adding.each(len(keys) if positions is None else len(positions)) if each else None,
+            "each": adding.each(len(keys) if positions is None else len(positions), listed) if each else None,
         }
 
     async with desk.adding:
         return await run_in_threadpool(add)
 
 
-def _quantity(found: PairAnswer) -> Quantity:
+def _at_least_zero(answer: PairAnswer) -> Value:
     """Cut at zero, since what is counted is never negative."""
-    return Quantity(max(found.value, 0.0), found.standard_error, found.lower, found.upper)
+    return Value(max(answer.value, 0.0), answer.standard_error, answer.lower, answer.upper)
 
 
 def _times(newest: Tick, first: int, last: int) -> tuple[datetime | None, datetime | None]:

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
+from hubbub.released import Domain
 from hubbub.server import formats
 from hubbub.server.access import require
-from hubbub.server.desk import TheDesk
+from hubbub.server.desk import Desk, TheDesk
 from hubbub.server.errors import InvalidRequest, NotFound
 from hubbub.server.routes.describe import refusals
-from hubbub.server.routes.inputs import MOST_TICK, positions_of
+from hubbub.server.routes.inputs import MOST_TICK, position_of
 from hubbub.server.views import alerts_of, budget_of, top_of
 
 MOST_TICKS = 1000
@@ -22,6 +23,9 @@ MOST_TICKS = 1000
 
 MOST_CELLS = 5_000_000
 """The most that is read for one request, in ticks times keys."""
+
+MOST_ROWS = 100_000
+"""The largest answer in JSON or CSV, in ticks times keys: some 15 MB."""
 
 
 async def reader(request: Request, desk: TheDesk) -> None:
@@ -36,28 +40,33 @@ KeyNames = Annotated[list[str] | None, Query(max_length=100, description="Only t
 
 @router.get("/streams", summary="The streams of this server")
 async def streams(desk: TheDesk) -> dict[str, Any]:
-    found = []
+    listed = []
     for stream in desk.feed.streams:
         channel = desk.feed.channel(stream.name)
-        found.append(
+        listed.append(
             {
                 "name": stream.name,
-                "keys": len(stream.keys),
+                "keys": len(channel.keys),
+                "domain": channel.keys.kind,
                 "method": stream.method,
                 "created": stream.created.isoformat(),
+                "grant": stream.part.grant.name,
                 "guarantee": desk.feed.guarantee(stream.name).sentence,
                 "range_window": desk.feed.range_window(stream.name),
                 "latest_tick": channel.last_tick if channel.history else None,
             }
         )
-    return {"streams": found}
+    return {"streams": listed}
 
 
 @router.get(
     "/streams/{stream}/releases",
-    summary="Releases by tick, as JSON, CSV or Arrow",
+    summary="Releases by tick, as JSON, CSV, Parquet or Arrow",
     responses={
-        200: {"content": {formats.CSV: {}, formats.ARROW: {}}, "description": "In the format that was asked for."},
+        200: {
+            "content": {formats.CSV: {}, formats.PARQUET: {}, formats.ARROW: {}},
+            "description": "In the format that was asked for.",
+        },
         **refusals(404, 406, 422),
     },
 )
@@ -69,29 +78,40 @@ async def releases(
     last: Annotated[TickNumber, Query(description="The last tick, included; the newest if not given.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST_TICKS, description="How many ticks at most.")] = 100,
     key: KeyNames = None,
-    form: Annotated[str | None, Query(alias="format", description="json, csv or arrow, for plain links.")] = None,
+    form: Annotated[
+        str | None, Query(alias="format", description="json, csv, parquet or arrow, for plain links.")
+    ] = None,
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
     kind = formats.choose(accept, form)
-    keys = desk.feed.readable(stream).keys
-    positions = positions_of(keys, key)
+    keys = desk.feed.keys(stream)
+    rows = len(set(key)) if key else len(keys)
+    if kind in (formats.JSON, formats.CSV):
+        if rows > MOST_ROWS:
+            raise InvalidRequest(
+                f"Every tick of this stream has {rows:,} {keys.noun}s; an answer in JSON or CSV has at most "
+                f"{MOST_ROWS:,} rows.",
+                "Name some with `key`, ask for the largest (`top`), or take format=parquet or format=arrow.",
+            )
+        limit = min(limit, MOST_ROWS // rows)
     limit = min(limit, max(1, MOST_CELLS // len(keys)))  # whole releases are read, whichever keys are shown
 
     def read() -> Response:
-        found = list(desk.store.releases(stream, first=first, last=last, limit=limit + 1))
-        page, more = found[:limit], len(found) > limit
+        for name in key or ():
+            _expect_known(desk, stream, keys, name)
+        rows = list(desk.store.releases(stream, first=first, last=last, limit=limit + 1))
+        page, more = rows[:limit], len(rows) > limit
         link = _next(request, page[-1].tick.index + 1) if more else None
         headers = {"Cache-Control": "no-cache", "Vary": "Accept"}
         if link:
             headers["Link"] = f'<{link}>; rel="next"'
+        if key:
+            page = [part for release in page if (part := formats.part_of(release, key)) is not None]
         if kind == formats.JSON:
-            body = {"stream": stream, "releases": formats.to_dicts(page, positions), "next": link}
+            body = {"stream": stream, "releases": [release.to_dict() for release in page], "next": link}
             return JSONResponse(body, headers=headers)
-        table = formats.to_table(keys, page, positions)
-        data = formats.to_csv(table) if kind == formats.CSV else formats.to_arrow(table)
-        ending = "csv" if kind == formats.CSV else "arrow"
-        headers["Content-Disposition"] = f'attachment; filename="{stream}.{ending}"'
-        return Response(data, media_type=kind, headers=headers)
+        headers["Content-Disposition"] = f'attachment; filename="{stream}.{formats.ENDINGS[kind]}"'
+        return Response(formats.written(page, kind), media_type=kind, headers=headers)
 
     return await run_in_threadpool(read)
 
@@ -133,6 +153,13 @@ async def truth(
         raise InvalidRequest("The range is empty or too long.", f"Ask for at most {MOST_TICKS * 2:,} ticks.")
     values = await run_in_threadpool(desk.truth.overlay, stream, first, last)
     return {"confidential": True, "first": first, "keys": {key: list(counts) for key, counts in values.items()}}
+
+
+def _expect_known(desk: Desk, stream: str, keys: Domain, name: str) -> None:
+    """A key of today, or one that the stream counted before a released decision changed that."""
+    if name not in keys and name not in desk.store.stream(stream).keys:
+        earlier = (decision.keys for decision in desk.store.decisions(stream))
+        position_of(next((one for one in earlier if name in one), keys), name)
 
 
 def _next(request: Request, first: int) -> str:

@@ -25,12 +25,36 @@ async def curator(request: Request, desk: TheDesk) -> None:
 @router.get(
     "/healthz",
     summary="Is it alive?",
-    responses={503: {"description": "The store does not answer; the last picture is still served."}},
+    responses={
+        503: {
+            "description": "Nothing can be released or taken: the store does not answer or takes no writes, the source "
+            "is away, events cannot be kept, or the pipeline has stopped or is stuck."
+        }
+    },
 )
 async def healthz(desk: TheDesk) -> JSONResponse:
+    """Fixed words for strangers; whole seconds only: how long a turn takes to the millisecond would tell how much
+    came in."""
     trouble = desk.feed.trouble
-    body = {"status": "ok" if trouble is None else "degraded", "store": trouble or "ok"}
-    return JSONResponse(body, 200 if trouble is None else 503, {"Cache-Control": "no-store"})
+    body: dict[str, Any] = {"status": "ok", "store": trouble or "ok"}
+    healthy = trouble is None
+    if desk.pulse is not None:
+        pulse = desk.pulse.pulse()
+        if trouble is None and not pulse.store_writes:
+            body["store"] = "no_writes"
+        body["pipeline"] = pulse.state
+        body["source"] = pulse.source
+        body["trouble"] = pulse.trouble or None
+        body["seconds_since_beat"] = _whole(pulse.seconds_since_beat)
+        body["seconds_since_tick"] = _whole(pulse.seconds_since_tick)
+        healthy = healthy and pulse.is_healthy
+    if not healthy or body.get("trouble"):
+        body["status"] = "degraded"
+    return JSONResponse(body, 200 if healthy else 503, {"Cache-Control": "no-store"})
+
+
+def _whole(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds)
 
 
 @router.get("/metrics", summary="OpenMetrics; nothing confidential", response_class=PlainTextResponse)

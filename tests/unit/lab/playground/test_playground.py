@@ -5,14 +5,23 @@ import json
 import numpy as np
 import pytest
 
-from hubbub.errors import HorizonReached, HubbubError, InvalidCounts, InvalidInput, InvalidParameter, Overloaded
+from hubbub.errors import (
+    HorizonReached,
+    HubbubError,
+    InvalidCounts,
+    InvalidInput,
+    InvalidParameter,
+    Overloaded,
+    WrongUse,
+)
 from hubbub.lab.data import VARIABLE
 from hubbub.lab.playground import Playground, words
 from hubbub.lab.playground.asked import MOST_TICKS, LiveAsked
+from hubbub.lab.playground.kinds import KINDS, STOPS
 from hubbub.lab.playground.live import BUSY_SECONDS, IDLE_SECONDS, LiveRun, Shelf
 from hubbub.lab.playground.names import named
+from hubbub.methods import METHODS
 from hubbub.privacy import Guarantee, User
-from hubbub.release import METHODS
 
 TABLE = "date,visits,sales\n" + "\n".join(f"2026-01-{day:02},{900 + 7 * day},{day}" for day in range(1, 29))
 
@@ -40,17 +49,87 @@ def test_it_works_with_no_data_at_all(lab, monkeypatch, tmp_path):
 def test_what_can_be_chosen_is_in_words_and_json(lab):
     choices = json.loads(json.dumps(lab.choices()))
     assert [unit["name"] for unit in choices["units"]] == ["user", "window", "session", "event"]
+    assert [kind["name"] for kind in choices["kinds"]] == ["pure", "approximate", "zcdp"]
     for unit in choices["units"]:
-        assert {"lpa", "adaptive"} <= set(unit["chosen"]) <= set(unit["fits"]) <= set(choices["methods"])
-        assert ("sample" in unit["chosen"]) == (unit["name"] in ("user", "window"))
+        assert set(unit["fitting"]) == {kind["name"] for kind in choices["kinds"]}
+        for fitting in unit["fitting"].values():
+            assert {"lpa", "adaptive"} <= set(fitting["chosen"]) <= set(fitting["fits"]) <= set(choices["methods"])
+            assert ("sample" in fitting["chosen"]) == (unit["name"] in ("user", "window"))
     assert all(choices["methods"].values())
-    assert choices["stops"][0]["word"] == "very strong"
-    assert choices["stops"][choices["usual_stop"]]["epsilon"] == words.USUAL_STOP
+    for kind in choices["kinds"]:
+        assert kind["stops"][0]["word"] == "very strong"
+        assert kind["stops"][kind["usual_stop"]]["word"] == "good"
 
 
-def test_strength_only_falls_along_the_slider():
-    seen = list(dict.fromkeys(words.strength(float(stop)) for stop in words.STOPS))
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_strength_only_falls_along_the_slider(kind):
+    seen = list(dict.fromkeys(stop["word"] for stop in kind.to_dict()["stops"]))
     assert seen == ["very strong", "strong", "good", "fair", "weak", "very weak"]
+
+
+def test_what_a_stop_says_is_what_its_promise_says():
+    pure, approximate, zcdp = (kind.to_dict() for kind in KINDS)
+    at = STOPS.index("1")
+    assert pure["stops"][at]["odds"] == approximate["stops"][at]["odds"] == "at most 2.72 times as often"
+    assert [kind["stops"][at]["sure"] for kind in (pure, approximate)] == ["73.2 %", "73.2 %"]
+    assert zcdp["stops"][at]["odds"] is None
+    assert approximate["deltas"] == ["1e-6", "1e-9", "1e-12"]
+    assert (pure["deltas"], zcdp["deltas"]) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("budget", "said", "whole"),
+    [
+        ({"epsilon": "1/2"}, "a factor e^0.5 = 1.649", 0.5),
+        ({"epsilon": "1", "delta": "1e-9"}, "plus 1e-9", None),
+        ({"rho": "0.00005"}, "rho = 5e-5", 5e-5),
+    ],
+    ids=str,
+)
+def test_every_kind_of_promise_in_every_mode(lab, budget, said, whole):
+    found = result(lab, sample="calm", method="adaptive", seed=1, **budget)
+    assert said in found["guarantee"]
+    assert whole is None or found["budget"] == whole
+    assert found["spent"][-1] == pytest.approx(found["budget"], rel=1e-4)
+    begun = lab.begin({"method": "lpa", "horizon": 3, **budget})
+    assert begun["budget"] == found["budget"]
+    assert lab.step(begun["run"], {"value": 100})["spent"] == pytest.approx(found["budget"] / 3)
+    text = lab.script({"sample": "calm", "method": "lpa", **budget})
+    assert all(f"{name}={amount!r}" in text for name, amount in budget.items())
+
+
+@pytest.mark.parametrize(
+    ("asked", "currency", "delta"),
+    [
+        ({}, "epsilon", 0),
+        ({"kind": "approximate", "delta": "1e-6"}, "epsilon", 1e-6),
+        ({"kind": "zcdp"}, "rho", 0),
+    ],
+    ids=str,
+)
+def test_a_plan_of_every_kind(lab, asked, currency, delta):
+    found = list(lab.plan({"unit": "event", "length": 5, "level": 100, "error": 9, **asked}))[-1]["result"]
+    assert (found["currency"], found["delta"]) == (currency, delta)
+    assert all(row["strength"] == row[currency] for row in found["rows"])
+    assert next(row["word"] for row in found["rows"]) == "very strong"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"epsilon": "1", "rho": "1"},
+        {"rho": "1", "delta": "1e-9"},
+        {"epsilon": "1/0"},
+        {"epsilon": "a third"},
+        {"kind": "perfect"},
+        {"kind": "zcdp", "delta": "1e-9"},
+    ],
+    ids=str,
+)
+def test_what_is_no_promise_is_refused(lab, asked):
+    planned = "kind" in asked
+    with pytest.raises(WrongUse):
+        list(lab.plan({"length": 5, **asked}) if planned else lab.run({"sample": "calm", "method": "lpa", **asked}))
 
 
 def test_a_run_says_how_far_it_is_and_then_all_numbers(lab):
@@ -203,7 +282,8 @@ def test_a_run_that_takes_too_long_is_given_up(lab, monkeypatch):
 
 
 def test_every_method_for_one_series_has_its_words():
-    assert set(METHODS) - {"mkf"} == set(words.METHODS), "mkf needs a model of several keys"
+    live = {name for name, method in METHODS.items() if method.traits.online}
+    assert live - {"mkf", "ranges"} == set(words.METHODS), "mkf needs a model of several keys, ranges answer questions"
 
 
 def test_closing_stops_what_runs(lab):
@@ -241,6 +321,14 @@ def test_a_gap_in_a_live_run_is_predicted(lab):
     begun = lab.begin({"method": "lpa", "unit": "event"})
     assert lab.step(begun["run"], {"value": 5})["measurement"] is not None
     assert lab.step(begun["run"], {"value": None})["measurement"] is None
+
+
+def test_a_boolean_is_no_value(lab):
+    begun = lab.begin({"method": "lpa", "unit": "event"})
+    with pytest.raises(InvalidInput, match="`value`") as refused:
+        lab.step(begun["run"], {"value": True})
+    assert "true" not in str(refused.value).lower()
+    assert lab.step(begun["run"], {"value": 6})["tick"] == 0
 
 
 @pytest.mark.parametrize("value", [-7770001, 7770001.5, float("nan"), 2**60, "7770001", True, [7770001]])

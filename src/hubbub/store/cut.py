@@ -1,0 +1,50 @@
+"""Where a source ended when a tick was closed: kept, so that after a restart every event is judged as before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sqlalchemy as sa
+
+from hubbub.confidential import Cut
+from hubbub.errors import InvalidParameter
+from hubbub.store import schema
+from hubbub.store.database import Database
+from hubbub.store.times import from_micros, to_micros
+
+_C = schema.cuts.c
+_COLUMNS = (_C.tick, _C.source, _C.time, _C.frontier, _C.doubt)
+
+
+def keep(database: Database, stream: int, cut: Cut) -> Cut:
+    """Write a tick's cut, durably; if the tick has one already, that one stands and is returned."""
+    if cut.time.tzinfo is None:
+        raise InvalidParameter("A cut's time needs a time zone.", "Use datetime.now(UTC).")
+    row = {
+        "stream": stream, "tick": cut.tick, "source": cut.source, "time": to_micros(cut.time),
+        "frontier": json.dumps(dict(cut.frontier), sort_keys=True), "doubt": cut.doubt or None,
+    }  # fmt: skip
+    with database.write() as connection:
+        connection.execute(database.insert_new(schema.cuts), row)
+        kept = connection.execute(sa.select(*_COLUMNS).where(_C.stream == stream, _C.tick == cut.tick)).one()
+    return _cut(kept)
+
+
+def kept(database: Database, stream: int, first: int | None) -> list[Cut]:
+    """The cuts of a stream by tick, from `first` on."""
+    query = sa.select(*_COLUMNS).where(_C.stream == stream).order_by(_C.tick)
+    if first is not None:
+        query = query.where(_C.tick >= first)
+    with database.read() as connection:
+        return [_cut(row) for row in connection.execute(query)]
+
+
+def forget(database: Database, stream: int, before: int) -> None:
+    """Delete the cuts of ticks before `before`: they will never be asked for again."""
+    with database.write() as connection:
+        connection.execute(sa.delete(schema.cuts).where(_C.stream == stream, _C.tick < before))
+
+
+def _cut(row: Any) -> Cut:
+    return Cut(row.tick, from_micros(row.time), json.loads(row.frontier), row.source, row.doubt or "")

@@ -1,0 +1,175 @@
+"""Grants as the store keeps them: what was granted, who draws of it, and what is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from hubbub.errors import GrantExhausted, GuaranteeChanged, InvalidParameter, LedgerBroken
+from hubbub.privacy import Grant, Guarantee, Window
+from hubbub.store import chain, schema
+from hubbub.store.database import Database
+from hubbub.store.stream import GRANT, Definition, clock_of, differences
+from hubbub.store.times import from_micros
+
+_G, _S = schema.grants.c, schema.streams.c
+COLUMNS = (_G.name, _G.population, _G.guarantee, _G.apart_from, _G.genesis)
+"""Everything that a grant is, and its hash; in the order of `grant_of`."""
+
+_DRAWN = sa.select(_S.grant_id, _S.name, _S.share, _S.options).order_by(_S.id)
+_ANOTHER = "Name another grant; what both promise about the same people adds up."
+
+
+@dataclass(frozen=True)
+class StoredGrant:
+    """A grant, and the shares that its streams have drawn, in the order in which they were made."""
+
+    id: int
+    grant: Grant
+    created: datetime
+    shares: Mapping[str, Fraction]
+    clocks: frozenset[tuple[int, int] | None]
+    """On which clocks its streams count: how long a tick is, and when one begins; None where nobody recorded it."""
+
+    unnamed: frozenset[str] = frozenset()
+    """Streams whose own definition does not name the grant: they are older than grants."""
+
+    @property
+    def left(self) -> Fraction:
+        """The share that nobody has drawn."""
+        return 1 - sum(self.shares.values(), Fraction(0))
+
+
+def row_of(grant: Grant) -> dict[str, Any]:
+    """The columns of a grant, and their hash."""
+    texts = (grant.name, grant.population, _json(grant.guarantee.to_dict()), _json(list(grant.apart_from)))
+    names = ("name", "population", "guarantee", "apart_from")
+    return {**dict(zip(names, texts, strict=True)), "genesis": chain.grant_genesis(*texts)}
+
+
+def grant_of(name: str, population: str, guarantee: str, apart_from: str, genesis: bytes) -> Grant:
+    """What the columns of a grant say, if nobody has changed them."""
+    if chain.grant_genesis(name, population, guarantee, apart_from) != genesis:
+        raise LedgerBroken(
+            f"The grant {name!r} was changed after it was made.",
+            "Restore the store from a backup: the promise that was made is no longer the one that is written there.",
+        )
+    return Grant(name, Guarantee.from_dict(json.loads(guarantee)), population, json.loads(apart_from))
+
+
+def read(connection: Connection, name: str | None = None) -> list[StoredGrant]:
+    """All grants, by name; or the one of that name."""
+    which = sa.select(*COLUMNS, _G.id, _G.created).order_by(_G.name)
+    rows = connection.execute(which if name is None else which.where(_G.name == name)).all()
+    drawn = connection.execute(_DRAWN if name is None else _DRAWN.where(_S.grant_id.in_([row.id for row in rows])))
+    shares: dict[int, dict[str, Fraction]] = {row.id: {} for row in rows}
+    clocks: dict[int, set[tuple[int, int] | None]] = {row.id: set() for row in rows}
+    unnamed: dict[int, set[str]] = {row.id: set() for row in rows}
+    for stream in drawn:
+        if stream.grant_id not in shares:
+            raise LedgerBroken(f"The stream {stream.name!r} belongs to no grant.", "Restore the store from a backup.")
+        shares[stream.grant_id][stream.name] = Fraction(stream.share)
+        options = json.loads(stream.options)
+        clocks[stream.grant_id].add(clock_of(options))
+        if GRANT not in options:
+            unnamed[stream.grant_id].add(stream.name)
+    return [
+        StoredGrant(
+            row.id,
+            grant_of(*row[: len(COLUMNS)]),
+            from_micros(row.created),
+            shares[row.id],
+            frozenset(clocks[row.id]),
+            frozenset(unnamed[row.id]),
+        )
+        for row in rows
+    ]
+
+
+def faults(connection: Connection, name: str) -> list[str]:
+    """What is wrong with a grant and its shares, although each row by itself is as it was written."""
+    wrong: list[str] = []
+    for kept in read(connection, name):
+        if kept.left < 0:
+            wrong.append(f"the streams of the grant {name!r} have drawn more than all of it")
+        # Streams that are older than grants do not name theirs: it must be what they promise together, and no more.
+        if kept.unnamed and (kept.left or kept.unnamed != set(kept.shares) or kept.grant.population):
+            wrong.append(f"the grant {name!r} is not the sum of the streams that it was made from")
+    return wrong
+
+
+def draw(database: Database, connection: Connection, wanted: Sequence[Definition], time: int) -> dict[str, int]:
+    """The grant of each stream, by the stream's name: made if it is new, and refused if it has too little left.
+
+    Inside the transaction that makes the streams. The grant's row is locked, so of two who want the last part one gets
+    it, and the other sees that it is gone.
+    """
+    ids: dict[str, int] = {}
+    for name in sorted({one.part.grant.name for one in wanted}):  # in one order, so that two never wait for each other
+        asked = [one for one in wanted if one.part.grant.name == name]
+        row = row_of(asked[0].part.grant) | {"created": time}
+        connection.execute(database.insert_new(schema.grants), row)
+        if not database.is_sqlite:  # SQLite has one writer anyway
+            connection.execute(sa.select(_G.id).where(_G.name == name).with_for_update())
+        (kept,) = read(connection, name)
+        _require(kept, asked)
+        ids |= {one.name: kept.id for one in asked}
+    return ids
+
+
+def expect(connection: Connection, wanted: Sequence[Definition]) -> None:
+    """Refuse what `draw` would refuse; nothing is made."""
+    for name in sorted({one.part.grant.name for one in wanted}):
+        asked = [one for one in wanted if one.part.grant.name == name]
+        fresh = StoredGrant(0, asked[0].part.grant, from_micros(0), {}, frozenset())
+        _require(next(iter(read(connection, name)), fresh), asked)
+
+
+def _require(kept: StoredGrant, asked: Sequence[Definition]) -> None:
+    for one in asked:
+        _expect(kept, one)
+    _require_one_clock(kept, asked)
+    _require_left(kept, asked)
+
+
+def _expect(kept: StoredGrant, asked: Definition) -> None:
+    grant = asked.part.grant
+    if grant != kept.grant:
+        told = "; ".join(differences(kept.grant.to_dict(), grant.to_dict(), "grant"))
+        raise GuaranteeChanged(
+            f"The grant {kept.grant.name!r} exists with another promise: {told}.",
+            f"A promise once made stands: name the grant with the same promise. {_ANOTHER}",
+        )
+
+
+def _require_one_clock(kept: StoredGrant, asked: Sequence[Definition]) -> None:
+    clocks = kept.clocks | {clock_of(json.loads(one.options)) for one in asked}
+    if isinstance(kept.grant.guarantee.unit, Window) and len(clocks) > 1:
+        raise InvalidParameter(
+            f"The grant {kept.grant.name!r} promises something about ticks in a row, so its streams must count on one "
+            f"clock; {', '.join(one.name for one in asked)} would have other ticks than {', '.join(kept.shares)}.",
+            f"Use ticks of the same length that begin at the same moments. {_ANOTHER}",
+        )
+
+
+def _require_left(kept: StoredGrant, asked: Sequence[Definition]) -> None:
+    wanted = sum((one.part.share for one in asked if one.name not in kept.shares), Fraction(0))
+    if wanted > kept.left:
+        who = ", ".join(f"{name} has {share}" for name, share in kept.shares.items())
+        raise GrantExhausted(
+            f"The grant {kept.grant.name!r} has {kept.left or 'nothing'} of its budget left, and "
+            f"{' and '.join(one.name for one in asked)} would draw {wanted}"
+            f"{f': {who}' if who else ''}. Nothing was made, nothing was spent.",
+            f"Ask for a smaller share. {_ANOTHER}",
+        )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,144 @@
+"""Days pooled against a month: the score by numerical means, the statistic by hand, alerts in words."""
+
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from hubbub.detectors import PooledAlert, PooledDetector, PooledSettings, pooled_statistics
+from hubbub.detectors.scores import information, score
+from hubbub.errors import InvalidParameter, UnknownKey
+from hubbub.released import Cost, Keys, Release, Tick
+
+KEYS = Keys(["flu", "cold"])
+PLAIN = PooledSettings(knows_weekdays=False)
+
+
+def density(r, s, b):
+    """The convolution of a Gaussian and a Laplace variable, by brute force."""
+    value, _ = integrate.quad(
+        lambda u: stats.laplace.pdf(r - u, scale=b) * stats.norm.pdf(u, scale=s), -12 * s, 12 * s, points=[r], limit=400
+    )
+    return value
+
+
+@pytest.mark.parametrize(("s", "b"), [(1.0, 1.0), (3.0, 0.5), (0.4, 2.0), (5.0, 20.0)])
+@pytest.mark.parametrize("r", [-3.1, -0.2, 0.0, 0.7, 4.0])
+def test_the_score_is_the_derivative_of_the_log_density(s, b, r):
+    step = 1e-3 * b
+    slope = (np.log(density(r + step, s, b)) - np.log(density(r - step, s, b))) / (2 * step)
+    found = score(np.array([r]), np.array([s]), np.array([b]))[0]
+    assert found == pytest.approx(-slope, abs=2e-3 / b)
+
+
+@pytest.mark.parametrize(("s", "b"), [(1.0, 1.0), (3.0, 0.5), (0.4, 2.0), (100.0, 1.0), (2.0, 0.0)])
+def test_information_is_the_variance_of_the_score(s, b):
+    rng = np.random.default_rng(1)
+    r = rng.normal(0, s, 400_000) + (rng.laplace(0, b, 400_000) if b else 0)
+    drawn = (score(r, np.full(r.shape, s), np.full(r.shape, b)) ** 2).mean()
+    assert information(np.array([s]), np.array([b]))[0] == pytest.approx(drawn, rel=0.02)
+
+
+def test_without_noise_the_statistic_is_that_of_means():
+    """Poisson scatter about a level of 100 in the baseline; the last five days are 20 higher."""
+    rng = np.random.default_rng(2)
+    values = rng.poisson(100, (60, 1)).astype(float)
+    values[-5:] = 120.0
+    found = pooled_statistics(values, PLAIN)
+    level = values[-5 - 2 - 28 + 1 : -5 - 2 + 1].mean()
+    wanted = 5 * (120 - level) / np.sqrt(5 * max(level, values[26:54].var(ddof=1)) * (1 + 5 / 28))
+    assert found.span[-1, 0] in (5, 7)
+    assert found.statistic[-1, 0] == pytest.approx(wanted, rel=0.1)
+
+
+def test_no_baseline_no_statistic():
+    assert np.isnan(pooled_statistics(np.ones((29, 1)), PLAIN).statistic).all()
+    found = pooled_statistics(np.full((60, 1), 20.0), PLAIN).statistic[:, 0]
+    assert np.flatnonzero(~np.isnan(found))[0] == 30  # 28 days, and two of guard
+
+
+def test_zeros_are_no_outbreak_and_a_single_case_is_none():
+    values = np.zeros((50, 1))
+    values[-1] = 1
+    found = pooled_statistics(values, PLAIN).statistic
+    assert np.nanmax(found[:-1]) == 0
+    assert found[-1, 0] < 4
+
+
+def test_one_huge_day_is_not_believed_alone():
+    values = np.full((60, 1), 50.0)
+    values[-1] = 10_000
+    assert pooled_statistics(values, PLAIN).statistic[-1, 0] <= 3
+
+
+def test_pooling_finds_what_a_day_cannot_show():
+    """Sixteen cases a day for two weeks under Laplace noise of scale 20: no single day, but all together."""
+    rng = np.random.default_rng(3)
+    values = rng.poisson(8, (80, 400)) + rng.laplace(0, 20, (80, 400))
+    values[-14:] += 16
+    pooled = pooled_statistics(values, PLAIN, 800.0).statistic[-1]
+    alone = pooled_statistics(values, PooledSettings(longest=1, knows_weekdays=False), 800.0).statistic[-1]
+    quiet = pooled_statistics(values[:66], PLAIN, 800.0).statistic[-1]
+    assert (pooled > np.quantile(quiet, 0.95)).mean() > 0.3
+    assert (alone > np.quantile(quiet, 0.95)).mean() < 0.2
+
+
+def test_gaussian_noise_has_its_own_score():
+    rng = np.random.default_rng(4)
+    values = rng.poisson(8, (50, 3)) + rng.normal(0, 28, (50, 3))
+    gaussian = pooled_statistics(values, PLAIN, 800.0, laplace=False).statistic[-1]
+    assert gaussian != pytest.approx(pooled_statistics(values, PLAIN, 800.0).statistic[-1])
+
+
+def test_weekdays_are_taken_out():
+    week = np.array([100.0, 100, 100, 100, 100, 20, 20])
+    values = np.tile(week, 14)[:, None]
+    assert np.nanmax(pooled_statistics(values, PooledSettings()).statistic[75:]) < 1
+
+
+@pytest.mark.parametrize("wrong", [{"longest": 0}, {"longest": 29}, {"longest": True}, {"threshold": float("nan")}])
+def test_settings_are_checked(wrong):
+    with pytest.raises(InvalidParameter):
+        PooledSettings(**wrong)
+
+
+def release(tick, values, measured=True, keys=KEYS, cost=None):
+    numbers = np.array(values, dtype=float)
+    whole = numbers.astype(np.int64) if measured else None
+    variance = 8.0 if measured else None
+    cost = cost or Cost(epsilon=Fraction(1, 2))
+    return Release(Tick(tick), keys, numbers, numbers * 0 + 3, numbers, numbers, whole, variance, cost)
+
+
+@pytest.mark.parametrize("cost", [Cost(epsilon=Fraction(1, 2)), Cost(rho=Fraction(1, 2))])
+def test_day_by_day_as_all_at_once(cost):
+    settings = PooledSettings(threshold=-1e9)
+    values = np.random.default_rng(2).poisson((20, 90), (130, 2))
+    detector = PooledDetector(KEYS, settings)
+    wanted = pooled_statistics(values, settings, 8.0, laplace=not cost.rho).statistic
+    for day, row in enumerate(values):
+        alerts = detector.see(release(day, row, cost=cost))
+        if day in (40, 90, 120, 129):
+            assert [a.statistic for a in alerts] == pytest.approx(wanted[day])
+
+
+def test_an_alert_says_why_and_a_predicted_day_never_alarms():
+    detector = PooledDetector(KEYS)
+    for day in range(50):
+        assert detector.see(release(day, (20 + day % 3, 50))) == []
+    assert detector.see(release(50, (500, 50), measured=False)) == []
+    detector = PooledDetector(KEYS, PooledSettings(threshold=2.5))
+    for day in range(50):
+        detector.see(release(day, (20 + day % 3, 50)))
+    (alert,) = detector.see(release(50, (70, 50)))
+    assert str(alert).startswith("flu, tick 50: 49 more than usual were measured today")
+    with pytest.raises(UnknownKey):
+        detector.see(release(51, (1, 1), keys=Keys(["a", "b"])))
+
+
+def test_ticks_that_are_no_days_are_not_called_so():
+    week = Tick(3, datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=7))
+    assert "in the last 3 ticks together" in PooledAlert("flu", week, 3, 20.0, 31.0, 4.2, 4.0).reason
+    assert "were usual in the 28 before" in PooledAlert("flu", week, 1, 20.0, 31.0, 4.2, 4.0).reason
