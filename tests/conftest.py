@@ -1,11 +1,14 @@
-"""What tests of several kinds share: a real PostgreSQL, started once; how property tests look for examples."""
+"""What tests of several kinds share: a real PostgreSQL, started once; examples and noise that are the same on every run."""
 
 from __future__ import annotations
 
 import atexit
+import hashlib
+import itertools
 import os
 import shutil
 import tempfile
+import threading
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,7 +25,7 @@ for _part in ("connect", "read", "write", "pool"):
     setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, _part, PATIENCE)
 
 # No deadline, since machines are shared and noisy; the same examples on every run, so that a failure can be repeated.
-# `HUBBUB_EXPLORE=1 make test` looks for new ones.
+# `HUBBUB_EXPLORE=1 make test` looks for new ones, and draws other noise.
 settings.register_profile("house", deadline=None, derandomize=not os.environ.get("HUBBUB_EXPLORE"))
 settings.load_profile("house")
 
@@ -33,6 +36,35 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     _memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     os.environ["HUBBUB_STATE"] = tempfile.mkdtemp(prefix="hubbub-state-", dir=_memory)
     atexit.register(shutil.rmtree, os.environ["HUBBUB_STATE"], ignore_errors=True)
+
+
+class _Repeatable:
+    """What a test takes for the operating system's bytes: the same on every run, never the same twice within one."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._calls = itertools.count()
+
+    def urandom(self, count: int) -> bytes:
+        # A forked child must not go on with its parent's bytes, here as in production.
+        text = f"{self._name} {os.getpid() - _OWN} {next(self._calls)}"
+        return hashlib.shake_256(text.encode()).digest(count)
+
+
+_OWN = os.getpid()
+
+
+@pytest.fixture(autouse=True)
+def repeatable_noise(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise hangs on the test's name alone, so that a failure can be repeated and chance fails no build.
+
+    Processes that a test starts draw what they like. `HUBBUB_EXPLORE=1` lets all draw, `HUBBUB_NOISE=word` tries others.
+    """
+    if os.environ.get("HUBBUB_EXPLORE"):
+        return
+    name = f"{os.environ.get('HUBBUB_NOISE', '')} {request.node.nodeid}"
+    monkeypatch.setattr("hubbub.noise.system.os", _Repeatable(name))
+    monkeypatch.setattr("hubbub.noise.system.DEFAULT._own", threading.local())
 
 
 def require_or_skip(reason: str) -> None:
