@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,7 +143,7 @@ class Release:
             "start": None if start is None else start.isoformat(),
             "length_seconds": None if length is None else length.total_seconds(),
             "predicted": self.is_predicted,
-            "cost": {"epsilon": str(self.cost.epsilon), "rho": str(self.cost.rho)},
+            "cost": self.cost.to_dict(),
             "noise_variance": one.tolist() if isinstance(one, np.ndarray) else one,
             "correlated": self.correlated,
             **({} if isinstance(self.keys, Keys) else {"domain": self.keys.to_dict()}),
@@ -171,7 +170,7 @@ class Release:
             column("upper", math.inf),
             measured,
             np.array(noise, dtype=np.float64) if isinstance(noise, list) else noise,
-            Cost(*(Fraction(facts["cost"][name]) for name in ("epsilon", "rho"))),
+            Cost.from_dict(facts["cost"]),
             facts["correlated"],
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,9 @@ COLUMNS = (
     "tick", "start", "key", *NUMBERS, "measurement", "noise_variance", "correlated", "predicted", "length_seconds",
     "epsilon", "rho",
 )  # fmt: skip
+SLIPS = "delta"
+"""One more column, where a tick may have slipped."""
+
 _HINT = f"A released table has the columns {', '.join(COLUMNS)}: see docs/formats.md."
 
 
@@ -66,7 +68,10 @@ def table_of(releases: Sequence[Release]) -> pl.DataFrame:
         "epsilon": each([str(r.cost.epsilon) for r in releases], pl.String),
         "rho": each([str(r.cost.rho) for r in releases], pl.String),
     }
-    return pl.DataFrame({name: columns[name] for name in COLUMNS})
+    table = pl.DataFrame({name: columns[name] for name in COLUMNS})
+    if any(r.cost.slips for r in releases):
+        table = table.with_columns(each([str(r.cost.delta) for r in releases], pl.String).alias(SLIPS))
+    return table
 
 
 def _keys(releases: Sequence[Release]) -> pl.Series:
@@ -118,7 +123,7 @@ def releases_of(table: pl.DataFrame, called: str) -> list[Release]:
     try:
         table = table.with_columns(
             pl.col("tick", "measurement").cast(pl.Int64),
-            pl.col("key", "epsilon", "rho").cast(pl.String),
+            pl.col("key", *_costs(table)).cast(pl.String),
             pl.col(floats).cast(pl.Float64),
         )
         names = table["key"].unique(maintain_order=True).to_list()
@@ -140,9 +145,7 @@ def _release(rows: pl.DataFrame, keys: Domain) -> Release:
     """One tick. What belongs to the tick is the same in each of its rows."""
     if rows["key"].to_list() != list(keys):
         raise ValueError
-    tick, start, seconds, together, epsilon, rho = (
-        _only(rows, name) for name in ("tick", "start", "length_seconds", "correlated", "epsilon", "rho")
-    )
+    tick, start, seconds, together = (_only(rows, name) for name in ("tick", "start", "length_seconds", "correlated"))
     if (rows["measurement"].is_null() != rows["noise_variance"].is_null()).any():
         raise ValueError  # a measurement has its noise, and nothing else has
     measured = None if rows["measurement"].null_count() == len(rows) else rows["measurement"].to_list()
@@ -157,9 +160,14 @@ def _release(rows: pl.DataFrame, keys: Domain) -> Release:
         upper,
         None if measured is None else np.array(measured, dtype=np.int64),
         noises if noises is None or (noises != noises[0]).any() else float(noises[0]),
-        Cost(Fraction(epsilon), Fraction(rho)),
+        Cost.from_dict({name: _only(rows, name) for name in _costs(rows)}),
         {"true": True, "false": False}[str(together).lower()],
     )
+
+
+def _costs(table: pl.DataFrame) -> list[str]:
+    """The columns that tell what a tick cost."""
+    return [name for name in ("epsilon", "rho", SLIPS) if name in table.columns]
 
 
 def _only(rows: pl.DataFrame, name: str) -> Any:

@@ -52,7 +52,15 @@ def test_ticks_follow_each_other():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"epsilon": 0.1}, {"epsilon": Fraction(-1)}, {"epsilon": Fraction(1), "rho": Fraction(1)}]
+    "wrong",
+    [
+        {"epsilon": 0.1},
+        {"epsilon": Fraction(-1)},
+        {"epsilon": Fraction(1), "rho": Fraction(1)},
+        {"delta": 1e-9},
+        {"delta": Fraction(-1)},
+        {"delta": Fraction(1)},
+    ],
 )
 def test_bad_costs_are_refused(wrong):
     with pytest.raises(InvalidParameter):
@@ -62,6 +70,19 @@ def test_bad_costs_are_refused(wrong):
 def test_costs_read_well():
     assert repr(Cost.nothing()) == "Cost(nothing)"
     assert repr(Cost(rho=Fraction(1, 3))) == "Cost(rho=1/3)"
+    assert repr(Cost(epsilon=Fraction(1, 3), delta=Fraction(1, 9))) == "Cost(epsilon=1/3, delta=1/9)"
+    assert repr(Cost(delta=Fraction(1, 9))) == "Cost(delta=1/9)"
+
+
+def test_a_slip_alone_is_not_free_and_a_zero_is_none():
+    slip, zero = Cost(delta=Fraction(1, 9)), Cost(rho=Fraction(1, 3), delta=Fraction(0, 7))
+    assert slip.slips
+    assert not slip.is_free
+    assert not zero.slips
+    assert zero == Cost(rho=Fraction(1, 3))
+    assert zero.to_dict() == {"epsilon": "0", "rho": "1/3"}
+    for cost in (slip, zero, Cost.nothing()):
+        assert Cost.from_dict(cost.to_dict()) == cost
 
 
 def release(**changes):

@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.released import Cost, Grid, Keys, Release, Tick
-from hubbub.released.table import COLUMNS, csv_of, releases_of, table_of
+from hubbub.released.table import COLUMNS, SLIPS, csv_of, releases_of, table_of
 from hubbub.series import read_released, write_released
 from hubbub.series.released_files import KINDS
 
@@ -44,7 +44,9 @@ def same(one, two):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("timed", [True, False])
-@pytest.mark.parametrize("cost", [Cost(epsilon=Fraction(1, 3)), Cost(rho=Fraction(2, 7))])
+@pytest.mark.parametrize(
+    "cost", [Cost(epsilon=Fraction(1, 3)), Cost(rho=Fraction(2, 7)), Cost(rho=Fraction(2, 7), delta=Fraction(1, 10**9))]
+)
 def test_what_was_written_is_read_as_it_was(tmp_path, kind, timed, cost):
     made = releases(timed, cost)
     write_released(tmp_path / f"out{kind}", made)
@@ -56,6 +58,9 @@ def test_what_was_written_is_read_as_it_was(tmp_path, kind, timed, cost):
 
 def test_the_columns_are_those_that_the_documents_list():
     assert tuple(table_of(releases()).columns) == COLUMNS
+    slipping = table_of(releases(cost=Cost(rho=Fraction(1), delta=Fraction(1, 9))))
+    assert tuple(slipping.columns) == (*COLUMNS, SLIPS)
+    assert slipping[SLIPS].unique(maintain_order=True).to_list() == ["1/9", "0"]
     assert releases()[0].to_polars().height == 4
     assert table_of([]).height == 0
 
@@ -77,6 +82,7 @@ def test_the_columns_are_those_that_the_documents_list():
         (lambda t: t.with_columns(start=pl.lit(None, pl.Datetime("us", "UTC"))), "cells"),
         (lambda t: t.with_columns(epsilon=pl.lit("1/0")), "cells"),
         (lambda t: t.with_columns(epsilon=pl.lit("1"), rho=pl.lit("1")), "cells"),
+        (lambda t: t.with_columns(delta=pl.lit("1")), "cells"),
         (lambda t: t.with_columns(epsilon=pl.lit(None, pl.String)), "cells"),
         (lambda t: t.with_columns(noise_variance=pl.Series(range(12), dtype=pl.Float64)), "cells"),
         (lambda t: t.with_columns(measurement=pl.Series([None, *range(11)], dtype=pl.Int64)), "cells"),
