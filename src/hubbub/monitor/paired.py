@@ -59,7 +59,8 @@ class JoinedCurator:
         self.stream: Stream = first.stream
         self._first, self._followers = first, tuple(followers)
         parts = [curator.stream.part for curator in self._curators]
-        self.guarantee: Guarantee = parts[0].grant.guarantee.part(sum((part.share for part in parts), Fraction(0)))
+        shares, slips = (sum((getattr(one, name) for one in parts), Fraction(0)) for name in ("share", "slips"))
+        self.guarantee: Guarantee = parts[0].grant.guarantee.part(shares, slips)
         # Released in the first stream, and which others have not (or never) got their part.
         self._half: Release | None = None
         self._waiting: list[Follower] = []

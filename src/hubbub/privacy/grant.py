@@ -28,9 +28,11 @@ class Grant:
         Protects: one `unit` of the guarantee, in everything that all streams of the grant publish together.
         Enforced by the caller: the unit's bounds, in every stream; that a unit is the same thing in all of them.
         Formula: a stream that draws the share s keeps s times epsilon (pure) or s times rho (zCDP, and with a delta,
-        where rho is the one that leads back to epsilon and delta); shares are exact and add up to at most 1.
+        where rho is the one that leads back to epsilon and delta); shares are exact and add up to at most 1. What
+        streams may slip (`Guarantee.slips`) is divided in the same way, by shares of its own.
         Not covered: what other grants publish about the same people; that adds up.
-        Reference: basic composition, Dwork & Roth 2014, Thm 3.14; Bun & Steinke 2016, Lemma 1.7.
+        Reference: basic composition, Dwork & Roth 2014, Thm 3.14; Bun & Steinke 2016, Lemmas 1.7
+        and 8.2.
         Proof: docs/proofs/grants.md (proved).
 
     >>> from hubbub.privacy.unit import Session
@@ -72,9 +74,13 @@ class Grant:
         object.__setattr__(self, "population", population)
         object.__setattr__(self, "apart_from", others)
 
-    def part(self, share: Exact = 1) -> Part:
-        """What one stream draws of it."""
-        return Part(self, exact(share, "share"))
+    def part(self, share: Exact = 1, slips: Exact | None = None) -> Part:
+        """What one stream draws of it: of the budget, and of what may slip.
+
+        Who names no slips draws none, but the whole grant draws all.
+        """
+        drawn = exact(share, "share")
+        return Part(self, drawn, self.guarantee.usual_slips(drawn) if slips is None else exact(slips, "slips"))
 
     def may_meet(self, other: Grant) -> bool:
         """Whether somebody may be counted under both: always, unless the owner vouches that nobody is."""
@@ -97,7 +103,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An exact share of a grant: what one stream promises by itself.
+    """An exact share of a grant, and of what its streams may slip: what one stream promises by itself.
 
     >>> from hubbub.privacy.unit import Event
     >>> half = Grant("visitors", Guarantee.zcdp(Event(), "1/10")).part("1/2")
@@ -107,17 +113,18 @@ class Part:
 
     grant: Grant
     share: Fraction
+    slips: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        self.grant.guarantee.part(self.share)  # refuses what is no share
+        self.grant.guarantee.part(self.share, self.slips)  # refuses what is no share
 
     @property
     def guarantee(self) -> Guarantee:
-        return self.grant.guarantee.part(self.share)
+        return self.grant.guarantee.part(self.share, self.slips)
 
-    def of(self, share: Exact) -> Part:
+    def of(self, share: Exact, slips: Exact = 0) -> Part:
         """A part of this part."""
-        return Part(self.grant, self.share * exact(share, "share"))
+        return Part(self.grant, self.share * exact(share, "share"), self.slips * exact(slips, "slips"))
 
 
 def _check_population(words: str) -> None:

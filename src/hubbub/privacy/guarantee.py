@@ -31,6 +31,10 @@ class Guarantee:
     | pure | P[M(D) in S] <= e^epsilon P[M(D') in S] |
     | approximate | P[M(D) in S] <= e^epsilon P[M(D') in S] + delta |
     | zcdp | the Renyi divergence of order a is at most rho a, for every a > 1 (Bun & Steinke 2016, Def. 1.1) |
+    | zcdp with delta | the same, but for parts of M(D) and M(D') of weight delta each (Def. 8.1) |
+
+    What mechanisms with thresholds *slip* is paid from a delta: that of zcdp, or the part of an approximate promise's
+    that is set `aside` for it. `slips` says how much there is. Proof: docs/proofs/composition.md (proved).
 
     >>> from hubbub.privacy.unit import Session
     >>> print(Guarantee.pure(Session(max_ticks=20), 1))
@@ -43,13 +47,18 @@ class Guarantee:
     epsilon: Fraction | None = None
     delta: Fraction = Fraction(0)
     rho: Fraction | None = None
+    aside: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         strengths = [amount for amount in (self.epsilon, self.rho) if amount is not None]
         exactly = all(isinstance(amount, Fraction) and amount > 0 for amount in strengths)
-        if len(strengths) != 1 or not exactly or not 0 <= self.delta < 1 or (self.rho is not None and self.delta):
+        exactly = exactly and all(isinstance(amount, Fraction) for amount in (self.delta, self.aside))
+        # What is set aside is a part of an approximate promise's delta; zCDP has its delta for slips alone.
+        aside = not self.aside or (self.rho is None and 0 < self.aside < self.delta)
+        if len(strengths) != 1 or not exactly or not 0 <= self.delta < 1 or not aside:
             raise InvalidParameter(
-                "A guarantee has an exact epsilon above 0, with or without a delta below 1, or an exact rho above 0.",
+                "A guarantee has an exact epsilon above 0 or an exact rho above 0, with or without a delta below 1; of "
+                "an epsilon's delta a part may be set aside.",
                 "Use Guarantee.pure, Guarantee.approximate or Guarantee.zcdp.",
             )
 
@@ -58,21 +67,27 @@ class Guarantee:
         return cls(unit, epsilon=_strong(epsilon, allow_weak))
 
     @classmethod
-    def approximate(cls, unit: Unit, epsilon: Exact, delta: Exact, *, allow_weak: bool = False) -> Guarantee:
-        """A delta above 1e-3 is refused unless `allow_weak`: of a thousand units one may then be told in full."""
-        chance = exact(delta, "delta")
-        if not 0 < chance < 1:
+    def approximate(
+        cls, unit: Unit, epsilon: Exact, delta: Exact, *, aside: Exact = 0, allow_weak: bool = False
+    ) -> Guarantee:
+        """A delta above 1e-3 is refused unless `allow_weak`: of a thousand units one may then be told in full.
+
+        `aside` is the part of delta that mechanisms with thresholds may slip; noise is made for the rest.
+
+        >>> from hubbub.privacy.unit import Session
+        >>> whole = Guarantee.approximate(Session(max_ticks=20), 1, "1e-6", aside="5e-7")
+        >>> whole.slips, whole.budget < Guarantee.approximate(Session(max_ticks=20), 1, "1e-6").budget
+        (Fraction(1, 2000000), True)
+        """
+        chance = _chance(unit, delta, allow_weak)
+        kept = exact(aside, "aside")
+        if not 0 <= kept < chance:
             raise InvalidParameter(
-                f"`delta` must lie between 0 and 1; got {delta}.",
-                "It is added to every probability: take far less than one in the number of people, e.g. 1e-9.",
+                f"`aside` must be at least 0 and less than `delta`, which is {at_most(chance)}; got {aside}: it is the "
+                "part of delta that is kept for slips.",
+                "Half of delta is usual.",
             )
-        if chance > WEAKEST_DELTA and not allow_weak:
-            raise InvalidParameter(
-                f"`delta` is {at_most(chance)}: outputs with that probability together may tell everything about "
-                f"{unit.one}. Above {at_most(WEAKEST_DELTA)} the guarantee promises practically nothing.",
-                "Take far less than one in the number of people, e.g. 1e-9. If you mean it, say allow_weak=True.",
-            )
-        guarantee = cls(unit, epsilon=_strong(epsilon, allow_weak), delta=chance)
+        guarantee = cls(unit, epsilon=_strong(epsilon, allow_weak), delta=chance, aside=kept)
         if not guarantee.budget:
             raise InvalidParameter(
                 f"`epsilon` is {epsilon}: too small to be kept with a delta by any noise we can draw.",
@@ -81,8 +96,11 @@ class Guarantee:
         return guarantee
 
     @classmethod
-    def zcdp(cls, unit: Unit, rho: Exact, *, allow_weak: bool = False) -> Guarantee:
-        """A rho that means an epsilon above 20 at delta = 1e-9, which is one above 3.59, needs `allow_weak`."""
+    def zcdp(cls, unit: Unit, rho: Exact, *, delta: Exact | None = None, allow_weak: bool = False) -> Guarantee:
+        """A rho that means an epsilon above 20 at delta = 1e-9, which is one above 3.59, needs `allow_weak`.
+
+        With a `delta` it is rho-zCDP but for that: what mechanisms with thresholds may slip.
+        """
         amount = positive(rho, "rho")
         weakest = rho_of_epsilon(Fraction(WEAKEST_EPSILON), NAMED_DELTA)
         if amount > weakest and not allow_weak:
@@ -91,7 +109,7 @@ class Guarantee:
                 f"delta = {at_most(NAMED_DELTA)}, and the guarantee promises practically nothing.",
                 "Values from 0.0001 to 0.5 are usual. If you mean it, say allow_weak=True.",
             )
-        return cls(unit, rho=amount)
+        return cls(unit, rho=amount) if delta is None else cls(unit, rho=amount, delta=_chance(unit, delta, allow_weak))
 
     @classmethod
     def parse(
@@ -101,26 +119,33 @@ class Guarantee:
         epsilon: Exact | None = None,
         delta: Exact | None = None,
         rho: Exact | None = None,
+        slips: Exact | None = None,
         allow_weak: bool = False,
     ) -> Guarantee:
         """The promise that these numbers name, of whichever kind: for the command line, settings and the Lab.
+
+        `slips` is what mechanisms with thresholds may slip: a part of an epsilon's delta, or the delta beside a rho. A
+        bare delta beside a rho is nearly always a mistake, and refused.
 
         >>> from hubbub.privacy.unit import Event
         >>> Guarantee.parse(Event(), epsilon="0.1").kind, Guarantee.parse(Event(), rho=1).kind
         ('pure', 'zcdp')
         """
-        if (epsilon is None) == (rho is None) or (rho is not None and delta is not None):
-            amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
+        pure_slips = slips is not None and rho is None and delta is None
+        if (epsilon is None) == (rho is None) or (rho is not None and delta is not None) or pure_slips:
+            amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "slips": slips}
             given = [f"`{name}`" for name, amount in amounts.items() if amount is not None]
             raise InvalidParameter(
                 f"A budget is `epsilon`, with or without `delta`, or `rho`; got {' and '.join(given) or 'neither'}.",
-                "epsilon alone is a pure promise, with a delta an approximate one; rho is zCDP, which has no delta.",
+                "epsilon alone is a pure promise, with a delta an approximate one; rho is zCDP, which has no delta but "
+                "for slips. A pure promise slips nothing.",
             )
         if rho is not None:
-            return cls.zcdp(unit, rho, allow_weak=allow_weak)
+            return cls.zcdp(unit, rho, delta=slips, allow_weak=allow_weak)
         assert epsilon is not None
         if delta is not None:
-            return cls.approximate(unit, epsilon, delta, allow_weak=allow_weak)
+            aside = 0 if slips is None else slips
+            return cls.approximate(unit, epsilon, delta, aside=aside, allow_weak=allow_weak)
         return cls.pure(unit, epsilon, allow_weak=allow_weak)
 
     @property
@@ -135,7 +160,12 @@ class Guarantee:
         if self.rho is not None:
             return self.rho
         assert self.epsilon is not None
-        return rho_of_epsilon(self.epsilon, self.delta) if self.delta else self.epsilon
+        return rho_of_epsilon(self.epsilon, self.delta - self.aside) if self.delta else self.epsilon
+
+    @property
+    def slips(self) -> Fraction:
+        """How much delta an account may charge to one unit in all, for what may slip; beside the budget."""
+        return self.delta if self.rho is not None else self.aside
 
     @property
     def divisible(self) -> Fraction:
@@ -147,29 +177,48 @@ class Guarantee:
         if self.kind != "approximate":
             return self.budget
         assert self.epsilon is not None
-        return min(self.budget, rho_of_epsilon(self.epsilon, self.delta, whole_orders=True))
+        return min(self.budget, rho_of_epsilon(self.epsilon, self.delta - self.aside, whole_orders=True))
 
-    def part(self, share: Exact) -> Guarantee:
-        """The promise of a stream that draws `share` of this budget, exactly; all shares together are at most 1.
+    def part(self, share: Exact, slips: Exact | None = None) -> Guarantee:
+        """The promise of a stream that draws `share` of this budget and `slips` of its slips, both exactly.
 
+        All shares together are at most 1, and so are all slips. Who names no slips draws none; the whole draws all.
         Proof: docs/proofs/grants.md (proved).
 
         >>> from hubbub.privacy.unit import Session
         >>> whole = Guarantee.pure(Session(max_ticks=20), 1)
         >>> whole.part("2/3").epsilon, whole.part("1/3").epsilon
         (Fraction(2, 3), Fraction(1, 3))
+        >>> lists = Guarantee.zcdp(Session(max_ticks=20), "1/10", delta="1e-6").part("1/4", slips="1/2")
+        >>> lists.rho, lists.delta
+        (Fraction(1, 40), Fraction(1, 2000000))
         """
         drawn = exact(share, "share")
         if not 0 < drawn <= 1:
             raise InvalidParameter(
                 f"`share` must lie above 0 and be at most 1; got {share}.", "1/2 is half of the budget, 1 all of it."
             )
-        if drawn == 1:
+        slipping = self.usual_slips(drawn) if slips is None else exact(slips, "slips")
+        if not 0 <= slipping <= 1:
+            raise InvalidParameter(
+                f"`slips` must lie between 0 and 1; got {slips}.", "1/2 is half of what is set aside for slips."
+            )
+        if slipping and not self.slips:
+            raise InvalidParameter(
+                f"`slips` is {slipping}, and the promise ({self.short}) has nothing set aside for slips.",
+                "Make the promise with a delta for them: Guarantee.zcdp(…, delta=…) or "
+                "Guarantee.approximate(…, aside=…). Streams that slip nothing need none.",
+            )
+        if drawn == 1 and slipping == self.usual_slips(drawn):
             return self
         # What is too weak was refused when the whole was made.
         if self.kind == "pure":
             return Guarantee(self.unit, epsilon=self.budget * drawn)
-        return Guarantee(self.unit, rho=self.divisible * drawn)
+        return Guarantee(self.unit, rho=self.divisible * drawn, delta=self.slips * slipping)
+
+    def usual_slips(self, share: Fraction) -> Fraction:
+        """The part of the slips that goes with `share` where nobody says: all with the whole, none otherwise."""
+        return Fraction(share == 1 and bool(self.slips))
 
     def to_zcdp(self) -> Guarantee:
         """The weaker promise in zCDP that a pure one implies: rho = epsilon^2/2 (Bun & Steinke 2016, Prop. 1.4)."""
@@ -188,8 +237,13 @@ class Guarantee:
         chance = exact(delta, "delta")
         if not 0 < chance < 1:
             raise InvalidParameter(f"`delta` must lie between 0 and 1; got {delta}.")
+        if self.rho is not None and chance > self.delta:  # what may slip comes on top of what noise needs
+            return Guarantee(self.unit, epsilon=epsilon_of_rho(self.rho, chance - self.delta), delta=chance)
         if self.rho is not None:
-            return Guarantee(self.unit, epsilon=epsilon_of_rho(self.rho, chance), delta=chance)
+            raise UnsoundConversion(
+                f"Of a delta of {at_most(chance)} the slips, which may come to {at_most(self.delta)}, leave nothing.",
+                f"Ask for a delta above {at_most(self.delta)}.",
+            )
         if chance < self.delta:
             raise UnsoundConversion(
                 f"A guarantee with delta {at_most(self.delta)} does not imply one with the smaller {at_most(chance)}.",
@@ -211,6 +265,8 @@ class Guarantee:
             "epsilon": None if self.epsilon is None else str(self.epsilon),
             "delta": str(self.delta),
             "rho": None if self.rho is None else str(self.rho),
+            # Hashes of streams rest on this text: what is new stands only where there is any.
+            **({"aside": str(self.aside)} if self.aside else {}),
         }
 
     @classmethod
@@ -221,6 +277,7 @@ class Guarantee:
             epsilon=None if epsilon is None else Fraction(epsilon),
             delta=Fraction(facts["delta"]),
             rho=None if rho is None else Fraction(rho),
+            aside=Fraction(facts.get("aside", 0)),
         )
 
     @property
@@ -242,7 +299,7 @@ class Guarantee:
         'epsilon = 1, delta = 1e-9 for each visit'
         """
         if self.rho is not None:
-            stated = f"rho = {at_most(self.rho)}"
+            stated = f"rho = {at_most(self.rho)}{f' but for delta = {at_most(self.delta)}' if self.delta else ''}"
         else:
             assert self.epsilon is not None
             stated = f"epsilon = {at_most(self.epsilon)}{f', delta = {at_most(self.delta)}' if self.delta else ''}"
@@ -250,6 +307,22 @@ class Guarantee:
 
     def __str__(self) -> str:
         return self.sentence
+
+
+def _chance(unit: Unit, delta: Exact, allow_weak: bool) -> Fraction:
+    chance = exact(delta, "delta")
+    if not 0 < chance < 1:
+        raise InvalidParameter(
+            f"`delta` must lie between 0 and 1; got {delta}.",
+            "It is added to every probability: take far less than one in the number of people, e.g. 1e-9.",
+        )
+    if chance > WEAKEST_DELTA and not allow_weak:
+        raise InvalidParameter(
+            f"`delta` is {at_most(chance)}: outputs with that probability together may tell everything about "
+            f"{unit.one}. Above {at_most(WEAKEST_DELTA)} the guarantee promises practically nothing.",
+            "Take far less than one in the number of people, e.g. 1e-9. If you mean it, say allow_weak=True.",
+        )
+    return chance
 
 
 def _strong(epsilon: Exact, allow_weak: bool) -> Fraction:

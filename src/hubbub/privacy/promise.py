@@ -2,7 +2,7 @@
 
 | symbol | meaning |
 |---|---|
-| epsilon, delta, rho | the strength, as in `Guarantee` |
+| epsilon, delta, rho | the strength, as in `Guarantee`; a delta beside rho is what may slip |
 | k | how many units are taken together |
 | g | how often somebody guesses right who takes it for 50:50 beforehand whether a unit was there |
 
@@ -90,15 +90,28 @@ class Promise:
         With epsilon and delta it is (e^epsilon + delta)/(1 + e^epsilon): who guesses by a set S is right with a chance
         of (P[S] + P'[not S])/2; put P[S] <= e^epsilon P'[S] + delta, and the same for the complement, into that. With
         rho the divergence of order 1 is at most rho, so the total variation is at most sqrt(rho/2) (Pinsker) and
-        at most sqrt(1 - e^-rho) (Bretagnolle & Huber 1979); g is half of one more.
+        at most sqrt(1 - e^-rho) (Bretagnolle & Huber 1979); g is half of one more. What may slip counts as told:
+        the total variation is at most delta + (1 - delta) times that.
         """
         if max(self.epsilon or 0, self.rho or 0) > _HOPELESS:
             return Fraction(1)
         if self.rho is not None:
-            apart = min(_root(self.rho / 2), _root(1 - 1 / Fraction(power(self.rho))))
-            return min((1 + apart) / 2, Fraction(1))
+            return (1 + self._apart) / 2
         assert self.epsilon is not None
         return 1 - (1 - self.delta) / (1 + Fraction(power(self.epsilon)))
+
+    @property
+    def _apart(self) -> Fraction:
+        """The total variation that rho and what may slip allow."""
+        assert self.rho is not None
+        kept = min(_root(self.rho / 2), _root(1 - 1 / Fraction(power(self.rho))), Fraction(1))
+        return self.delta + (1 - self.delta) * kept
+
+    def guess_of(self, k: int) -> Fraction:
+        """`guess` about k units together. Where something may slip: total variation is a distance, and grows k-fold."""
+        if self.rho is None or not self.delta or self.rho > _HOPELESS:
+            return self.of(k).guess
+        return (1 + min(k * self._apart, Fraction(1))) / 2
 
     @property
     def sure(self) -> str | None:
@@ -126,9 +139,15 @@ class Promise:
         return next((word for edge, word in _DELTAS if self.delta <= Fraction(edge)), NOTHING)
 
     def of(self, k: int) -> Promise:
-        """The promise about k units together: k epsilon; with delta also more of that; k^2 rho (group privacy)."""
+        """The promise about k units together: k epsilon; with delta also more of that; k^2 rho (group privacy).
+
+        Of rho but for a delta no such square follows: it is read as epsilon and delta first.
+        """
+        if self.rho is not None and self.delta and k > 1:
+            epsilon, delta = self._read
+            return Promise(self.unit, epsilon=epsilon, delta=delta).of(k)
         if self.rho is not None:
-            return Promise(self.unit, rho=self.rho * k * k)
+            return Promise(self.unit, rho=self.rho * k * k, delta=self.delta)
         assert self.epsilon is not None
         delta = self.delta
         if delta:
@@ -177,27 +196,29 @@ class Promise:
         )
         if self.rho is None:
             return f"With or without {unit.any_one}, {compared}, {span}"
+        slip = ""
+        if self.delta:
+            slip = f"but for a chance of at most {at_most(self.delta)} in which they may tell anything, "
         return (
             f"With or without {unit.any_one}, all outputs together differ by at most rho = {at_most(self.rho)} "
-            f"(zero-concentrated differential privacy: the divergence of any order a > 1 is at most rho a), {span}. "
-            f"It follows, for example, that {compared}"
+            "(zero-concentrated differential privacy: the divergence of any order a > 1 is at most rho a), "
+            f"{slip}{span}. It follows, for example, that {compared}"
         )
 
     @property
     def _read(self) -> tuple[Fraction, Fraction]:
-        """Epsilon and delta; of a promise in zCDP those that follow for the named delta."""
+        """Epsilon and delta; of a promise in zCDP those that follow for the named delta, and what may slip on top."""
         if self.rho is not None:
-            return epsilon_of_rho(self.rho, NAMED_DELTA), NAMED_DELTA
+            return epsilon_of_rho(self.rho, NAMED_DELTA), min(NAMED_DELTA + self.delta, Fraction(1))
         assert self.epsilon is not None
         return self.epsilon, self.delta
 
     @property
     def _formal_several(self) -> str:
         many = f"Several add up: for {self.unit.several}"
-        if self.rho is not None:
+        if self.rho is not None and not self.delta:
             return f"{many} it is rho = {at_most(self.rho)} k^2."
-        assert self.epsilon is not None
-        shown = at_most(self.epsilon)
+        shown = at_most(self._read[0])
         factor_of_k = f"the factor is e^{'k' if shown == '1' else f'({shown} k)'}"
         if self.delta:
             return f"{many} {factor_of_k}, and what is added more than k times as much."
@@ -273,19 +294,20 @@ class Promise:
     @property
     def several(self) -> str:
         """What is protected less: many units together."""
-        return f"{self.unit.ten}, taken together. That adds up: {self.of(10)._learnt('of it')}."
+        return f"{self.unit.ten}, taken together. That adds up: {self._learnt(10, 'of it')}."
 
     @property
     def which(self) -> str:
         """What is protected less: which of two things a unit did, since one is taken away and the other put in."""
-        return f"{self.unit.which}: {self.of(2)._learnt('of that')}."
+        return f"{self.unit.which}: {self._learnt(2, 'of that')}."
 
-    def _learnt(self, of_what: str) -> str:
-        if self.sure is None:
+    def _learnt(self, k: int, of_what: str) -> str:
+        sure = per_cent(self.guess_of(k))
+        if sure is None:
             return f"somebody can become practically sure {of_what}"
         if self.is_pure:
-            return f"somebody can become up to {self.sure} sure {of_what}"
-        return f"somebody who takes it for 50:50 guesses right up to {self.sure} of the time"
+            return f"somebody can become up to {sure} sure {of_what}"
+        return f"somebody who takes it for 50:50 guesses right up to {sure} of the time"
 
 
 def _factor(epsilon: Fraction) -> str:

@@ -52,7 +52,8 @@ def together(unit: Unit, promised: Iterable[tuple[Guarantee, int]]) -> Guarantee
     """What all of these, each with its `steps`, promise about one `unit` that may meet every one of them.
 
     Pure epsilons add up, and so do rhos. Where kinds are mixed the sum is told with a delta, in the tighter of two
-    ways: pure promises as rho = epsilon^2/2, or added to the epsilon of the others. None where nothing is left of it.
+    ways: pure promises as rho = epsilon^2/2, or added to the epsilon of the others. What may slip adds up by itself.
+    None where nothing is left of it.
 
     >>> from hubbub.privacy.unit import Event
     >>> together(Event(), [(Guarantee.pure(Event(), "2/3"), 1), (Guarantee.pure(Event(), "1/3"), 1)]).epsilon
@@ -64,28 +65,31 @@ def together(unit: Unit, promised: Iterable[tuple[Guarantee, int]]) -> Guarantee
     given = list(promised)
     if len(given) == 1 and given[0][1] == 1:
         return given[0][0]
-    pure = rho = pure_as_rho = Fraction(0)
+    pure = rho = pure_as_rho = slips = Fraction(0)
     plain, chance = Fraction(0), Fraction(0)  # epsilon and delta that are added as they are
     deltas: list[Fraction] = []
     for guarantee, k in given:
         if guarantee.kind == "pure":
             pure += k * guarantee.budget
             pure_as_rho += (k * guarantee.budget) ** 2 / 2
-        elif guarantee.kind == "approximate" and k > 1:
+        elif guarantee.delta and k > 1:
             several = guarantee.promise.of(k)  # a delta is not kept by rho at every order, as groups would need
             assert several.epsilon is not None
             plain, chance = plain + several.epsilon, chance + several.delta
         else:
             rho += k * k * guarantee.budget
-            deltas += [guarantee.delta] if guarantee.delta else []
+            slips += guarantee.slips
+            deltas += [guarantee.delta - guarantee.aside] if guarantee.kind == "approximate" else []
+    if chance + slips >= 1:
+        return None
     if not rho and not chance:
         return Guarantee(unit, epsilon=pure)
     if not pure and not chance and not deltas:
-        return Guarantee(unit, rho=rho)
+        return Guarantee(unit, rho=rho, delta=slips)
     epsilon = pure + plain
     if rho:
         delta = max(deltas, default=NAMED_DELTA)
-        chance += delta
+        chance += delta + slips
         added, through_rho = (epsilon_of_rho(each, delta, whole_orders=True) for each in (rho, rho + pure_as_rho))
         epsilon = plain + min(pure + added, through_rho)
     return Guarantee(unit, epsilon=epsilon, delta=chance) if chance < 1 else None

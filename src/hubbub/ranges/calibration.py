@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from hubbub.errors import InvalidParameter
 from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
 from hubbub.privacy import Account, Guarantee
-from hubbub.privacy.zcdp import rho_of_epsilon
 from hubbub.ranges.strategy import Strategy
 from hubbub.ranges.walk import Walk
 
@@ -55,9 +54,8 @@ class Calibration:
         # bounded for whole orders alone; for a delta they are enough, with a rho that is hardly smaller (proof,
         # "zCDP: streams that answer back").
         self._rho = self._cost.rho
-        if guarantee.kind == "approximate" and guarantee.epsilon is not None:
-            whole_orders = rho_of_epsilon(guarantee.epsilon, guarantee.delta, whole_orders=True)
-            self._rho = min(self._rho, whole_orders / guarantee.unit.max_ticks)
+        if guarantee.kind == "approximate":
+            self._rho = min(self._rho, guarantee.divisible / guarantee.unit.max_ticks)
         self._source = source
         self._noises: dict[Fraction, DiscreteLaplace | DiscreteGaussian] = {}
         self._prepared: dict[Strategy, Prepared] = {}

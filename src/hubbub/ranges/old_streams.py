@@ -38,7 +38,7 @@ def doubt(method: str, guarantee: Guarantee, window: int) -> str:
         promised, cost = f"rho = {rho:.3g}", f"{_up(factor)} times that, rho = {_up(factor * rho)}"
     else:
         promised = f"epsilon = {float(guarantee.epsilon or 0):.3g} with delta = {float(guarantee.delta):.3g}"
-        epsilon = float(epsilon_of_rho(Fraction(factor) * guarantee.budget, guarantee.delta))
+        epsilon = float(epsilon_of_rho(Fraction(factor) * guarantee.budget, guarantee.delta - guarantee.aside))
         cost = f"epsilon = {_up(epsilon)} with the same delta ({_up(factor)} times its rho)"
     return (
         f"What was promised as {promised} may have cost up to {cost}: "

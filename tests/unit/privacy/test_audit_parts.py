@@ -16,6 +16,7 @@ from hubbub.privacy.audit.events import Event as Outputs
 from hubbub.privacy.audit.events import choose
 from hubbub.privacy.audit.features import Recorder, Table, tables
 from hubbub.privacy.audit.scores import Score, scores
+from hubbub.privacy.promise import NAMED_DELTA
 from hubbub.release import Lpa
 from hubbub.released import Keys, Tick
 
@@ -128,6 +129,14 @@ def test_held_to_another_promise_and_seen_in_progress() -> None:
     assert finding.stated == pytest.approx(0.1)
     assert not finding.accepted
     assert finding.verdict.startswith("BROKEN")
+
+
+def test_a_promise_that_may_slip_is_held_to_its_epsilon() -> None:
+    pair, promised = neighbours(Event(), KEYS, ticks=2), Guarantee.zcdp(Event(), "1/2", delta="1e-6")
+    finding = audit(lambda: Lpa(KEYS, promised), pair.with_unit, pair.without, runs=400)
+    read = promised.to_approximate(promised.delta + NAMED_DELTA)
+    assert (finding.currency, finding.stated, finding.guarantee) == ("epsilon", float(read.epsilon), read)
+    assert finding.accepted
 
 
 @pytest.mark.parametrize("runs", [0, 99, 1.5])

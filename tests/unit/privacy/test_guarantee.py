@@ -127,7 +127,13 @@ def test_an_epsilon_that_leaves_no_rho() -> None:
         {"epsilon": 1.0},
         {"epsilon": Fraction(0)},
         {"epsilon": Fraction(1), "delta": Fraction(1)},
-        {"rho": Fraction(1), "delta": DELTA},
+        {"rho": Fraction(1), "delta": Fraction(1)},
+        {"rho": Fraction(1), "delta": 1e-9},
+        {"rho": Fraction(1), "aside": DELTA},
+        {"rho": Fraction(1), "delta": 2 * DELTA, "aside": DELTA},
+        {"epsilon": Fraction(1), "aside": DELTA},
+        {"epsilon": Fraction(1), "delta": DELTA, "aside": DELTA},
+        {"epsilon": Fraction(1), "delta": DELTA, "aside": -DELTA},
     ],
 )
 def test_nothing_between_the_kinds(facts: dict[str, Fraction]) -> None:
@@ -141,6 +147,9 @@ def test_a_budget_of_any_kind_is_parsed():
     assert Guarantee.parse(unit, epsilon=1, delta="1e-9") == Guarantee.approximate(unit, 1, "1e-9")
     assert Guarantee.parse(unit, rho="1/2") == Guarantee.zcdp(unit, "1/2")
     assert Guarantee.parse(unit, rho=30, allow_weak=True).rho == 30
+    assert Guarantee.parse(unit, rho="1/2", slips="1e-9") == Guarantee.zcdp(unit, "1/2", delta="1e-9")
+    aside = Guarantee.approximate(unit, 1, "1e-9", aside="1e-10")
+    assert Guarantee.parse(unit, epsilon=1, delta="1e-9", slips="1e-10") == aside
     with pytest.raises(InvalidParameter, match="practically nothing"):
         Guarantee.parse(unit, epsilon=30)
 
@@ -152,6 +161,8 @@ def test_a_budget_of_any_kind_is_parsed():
         ({"delta": "1e-9"}, "`delta`"),
         ({"epsilon": 1, "rho": 1}, "`epsilon` and `rho`"),
         ({"rho": 1, "delta": "1e-9"}, "`delta` and `rho`"),
+        ({"rho": 1, "delta": "1e-8", "slips": "1e-9"}, "`delta` and `rho` and `slips`"),
+        ({"epsilon": 1, "slips": "1e-9"}, "`epsilon` and `slips`"),
     ],
 )
 def test_budgets_that_are_none_or_two_are_refused(amounts, got):

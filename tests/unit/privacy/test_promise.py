@@ -33,6 +33,8 @@ GUARANTEES = [
     *(Guarantee.approximate(unit, epsilon, "1e-9") for unit in UNITS for epsilon in EPSILONS),
     *(Guarantee.approximate(unit, 1, delta, allow_weak=True) for unit in UNITS for delta in DELTAS),
     *(Guarantee.zcdp(unit, rho, allow_weak=True) for unit in UNITS for rho in RHOS),
+    *(Guarantee.zcdp(unit, rho, delta="1e-6", allow_weak=True) for unit in UNITS for rho in RHOS),
+    *(Guarantee.zcdp(unit, "0.005", delta=delta, allow_weak=True) for unit in UNITS for delta in DELTAS),
 ]
 
 

@@ -15,6 +15,7 @@ from hubbub.privacy.audit.features import Recorder, Table, tables
 from hubbub.privacy.audit.finding import Finding
 from hubbub.privacy.audit.scores import scores
 from hubbub.privacy.guarantee import Guarantee
+from hubbub.privacy.promise import NAMED_DELTA
 from hubbub.released import Release
 
 FEWEST_RUNS = 100
@@ -44,7 +45,8 @@ def audit(
     Each run makes a fresh mechanism and releases a whole stream. A quarter of the runs teaches scores that tell the
     two streams apart, a quarter chooses one event (a set of outputs), and the rest, which had no part in the choice,
     measures it: Clopper-Pearson on both streams, together wrong with a chance of at most 1 - `confidence`
-    (docs/proofs/audit.md). `promised` is the guarantee to hold the mechanism to, if not its own.
+    (docs/proofs/audit.md). `promised` is the guarantee to hold the mechanism to, if not its own. One in zCDP that may
+    slip is read as epsilon and delta.
 
     >>> from fractions import Fraction
     >>> import numpy as np
@@ -68,6 +70,8 @@ def audit(
     if not one or not two or any(counts.keys != one[0].keys for counts in (*one, *two)):
         raise InvalidParameter("Both streams need at least one tick, and the same keys throughout.")
     guarantee = promised or make().guarantee
+    if guarantee.rho is not None and guarantee.delta:  # what may slip has no divergence: held to what follows from it
+        guarantee = guarantee.to_approximate(guarantee.delta + NAMED_DELTA)
     learning, choosing, measuring = slice(0, runs // 4), slice(runs // 4, runs // 2), slice(runs // 2, runs)
     first, second = _run(make, one, two, runs, progress)
     divergence = _divergence(guarantee)
