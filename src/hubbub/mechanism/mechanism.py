@@ -71,6 +71,11 @@ class Mechanism(ABC):
         """The most that any one unit has been charged so far."""
         return self._account.spent
 
+    @property
+    def slipped(self) -> Fraction:
+        """The most delta that any one unit has been charged so far for what may have slipped."""
+        return self._account.slipped
+
     def _decide(self, option: Option[Any], value: Any) -> None:
         """Fill in an option whose default follows from the promise."""
         self._options[option.name] = value

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter
 from hubbub.privacy.guarantee import Guarantee
 from hubbub.released import Cost
+from hubbub.released.cost import NO_SLIP
+
+_WRONG = "The mechanism is wrong: it may take no more than it announced. Publish nothing of this tick."
 
 
 class Account:
@@ -15,7 +19,9 @@ class Account:
 
     Pure costs add up (basic composition); rho adds up (Bun & Steinke 2016, Lemma 1.7). Amounts may depend on earlier
     *released* values: the bound is on the sum, whatever chose its terms (Rogers et al. 2016, Thm 3.1; for zCDP
-    Feldman & Zrnic 2021, Thm 1). Which terms one unit meets is its unit's `composition`.
+    Feldman & Zrnic 2021, Thm 1). Which terms one unit meets is its unit's `composition`. What ticks may slip (`delta`)
+    adds up in the same way, beside it, and has a limit of its own: the guarantee's `slips`
+    (docs/proofs/composition.md).
 
     >>> from hubbub.privacy.unit import Session
     >>> account = Account(Guarantee.pure(Session(max_ticks=20), 1))
@@ -34,7 +40,10 @@ class Account:
         self._budget = guarantee.budget
         self._composition = guarantee.unit.composition()
         self._last = -1
-        self._held: tuple[int, Fraction] | None = None  # a tick whose draw has begun, and the most that it may cost
+        # A tick whose draw has begun, the most that it may cost, and the most that it may slip.
+        self._held: tuple[int, Fraction, Fraction] | None = None
+        self._slips = guarantee.slips
+        self._slipping = guarantee.unit.composition() if self._slips else None  # most guarantees have no use for it
         self._within: Fraction | None = None  # the last total that was found to be within the budget
         self._pure = guarantee.kind == "pure"
         self._horizon = guarantee.unit.horizon
@@ -43,7 +52,7 @@ class Account:
     def spent(self) -> Fraction:
         """The most that any one unit can have been charged: epsilon, or rho where the guarantee is not pure."""
         if self._held is not None:
-            return self._composition.total_with(*self._held)
+            return self._composition.total_with(*self._held[:2])
         return self._composition.total
 
     @property
@@ -51,10 +60,28 @@ class Account:
         return self._budget - self.spent
 
     @property
+    def slipped(self) -> Fraction:
+        """The most delta that any one unit can have been charged for what may have slipped."""
+        if self._slipping is None:
+            return NO_SLIP
+        if self._held is not None and self._held[2]:
+            return self._slipping.total_with(self._held[0], self._held[2])
+        return self._slipping.total
+
+    @property
+    def slips_left(self) -> Fraction:
+        return self._slips - self.slipped
+
+    @property
     def even_cost(self) -> Cost:
         """What every tick may cost if all cost the same: the budget over `max_ticks`."""
         share = self._budget / self.guarantee.unit.max_ticks
         return Cost(epsilon=share) if self.guarantee.kind == "pure" else Cost(rho=share)
+
+    @property
+    def even_slip(self) -> Fraction:
+        """What every tick may slip if all slip the same; nothing where nothing is set aside for it."""
+        return self._slips / self.guarantee.unit.max_ticks
 
     def amount(self, cost: Cost) -> Fraction:
         """`cost` in this account's currency."""
@@ -67,9 +94,20 @@ class Account:
             return cost.epsilon
         return cost.rho or cost.epsilon**2 / 2  # pure implies zCDP: Bun & Steinke 2016, Prop. 1.4
 
+    def covers(self, limit: Cost, cost: Cost) -> bool:
+        """Whether `cost` is at most `limit`, in both currencies."""
+        return self.amount(cost) <= self.amount(limit) and cost.delta <= limit.delta
+
+    def larger(self, one: Cost, other: Cost) -> Cost:
+        """The smallest cost that covers both: the larger amount, and the larger of what may slip."""
+        most = max(one, other, key=self.amount)
+        return most if one.delta == other.delta else replace(most, delta=max(one.delta, other.delta))
+
     def charge(self, tick: int, cost: Cost) -> None:
         """Add `cost` at `tick`, or refuse and change nothing."""
         self._composition.add(tick, self.check(tick, cost))
+        if cost.delta is not NO_SLIP:
+            self._slip(tick, cost.delta)
         self._last = tick
 
     def hold(self, tick: int, cost: Cost) -> None:
@@ -77,21 +115,22 @@ class Account:
 
         Without a `settle`, because the draw failed, the whole amount stays charged.
         """
-        self._held = tick, self.check(tick, cost)
+        self._held = tick, self.check(tick, cost), cost.delta
         self._last = tick
 
     def settle(self, cost: Cost) -> None:
         """What the tick that is held took; never more than was held for it."""
         assert self._held is not None
-        tick, most = self._held
+        tick, most, slip = self._held
         amount = self.amount(cost)
         if amount > most:
-            raise BudgetExceeded(
-                f"Tick {tick} took {amount} where {most} was held for it.",
-                "The mechanism is wrong: it may take no more than it announced. Publish nothing of this tick.",
-            )
+            raise BudgetExceeded(f"Tick {tick} took {amount} where {most} was held for it.", _WRONG)
+        if cost.delta is not slip and cost.delta > slip:
+            raise BudgetExceeded(f"Tick {tick} may have slipped {cost.delta} where {slip} was held for it.", _WRONG)
         self._held = None
         self._composition.add(tick, amount)
+        if cost.delta is not NO_SLIP:
+            self._slip(tick, cost.delta)
 
     def check(self, tick: int, cost: Cost) -> Fraction:
         """Raise what `charge` would raise; otherwise what it would charge."""
@@ -105,6 +144,8 @@ class Account:
                 f"The horizon of {horizon:,} ticks, 0 to {horizon - 1}, is reached: tick {tick} has no promise.",
                 "Start a new stream: it is a new grant, and what both publish about a person adds up.",
             )
+        if cost.delta is not NO_SLIP:
+            self._check_slip(tick, cost.delta)
         if not amount:
             return amount
         total = self._composition.total_with(tick, amount)
@@ -118,17 +159,45 @@ class Account:
         self._within = total
         return amount
 
+    def _check_slip(self, tick: int, delta: Fraction) -> None:
+        if not delta:
+            return
+        if self._slipping is None:
+            raise InvalidParameter(
+                f"Tick {tick} may slip {delta}, and the guarantee ({self.guarantee.short}) has nothing set aside for "
+                "slips.",
+                "Draw a part of a grant with slips: Guarantee.zcdp(…, delta=…) or Guarantee.approximate(…, aside=…), "
+                "and grant.part(share, slips=…). Or use a mechanism without a threshold.",
+            )
+        if self._slipping.total_with(tick, delta) > self._slips:
+            raise BudgetExceeded(
+                f"Tick {tick} may slip {delta} where the guarantee's {self._slips} for slips leaves less: "
+                f"a {self.guarantee.unit.noun} may already have been charged {self.slipped}.",
+                "Nothing was spent. Release with a smaller delta, or let the tick be predicted.",
+            )
+
+    def _slip(self, tick: int, delta: Fraction) -> None:
+        if self._slipping is not None and delta:
+            self._slipping.add(tick, delta)
+
     def _give_up(self) -> None:
         """A draw that never came to its end counts in full."""
         held, self._held = self._held, None
         if held is not None:
-            self._composition.add(*held)
+            self._composition.add(*held[:2])
+            self._slip(held[0], held[2])
 
     def state(self) -> dict[str, Any]:
         self._give_up()
-        return {"last": self._last, "composition": self._composition.state()}
+        state: dict[str, Any] = {"last": self._last, "composition": self._composition.state()}
+        # Hashes rest on this text: what is new stands only where there is any.
+        return state if self._slipping is None else state | {"slips": self._slipping.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
+        # Whoever may slip has always had it in its state.
+        slips: dict[str, Any] = {} if self._slipping is None else state["slips"]
         self._held = None
         self._last = state["last"]
         self._composition.restore(state["composition"])
+        if self._slipping is not None:
+            self._slipping.restore(slips)

@@ -73,6 +73,44 @@ def test_state_and_restore_give_the_same_future(past: list[Fraction], future: li
         assert (one.spent, one.state()) == (two.spent, two.state())
 
 
+@given(st.lists(st.tuples(AMOUNTS, AMOUNTS, st.integers(1, 3)), max_size=8), WIDTHS, st.sampled_from([0, 3]))
+def test_both_currencies_are_the_sums_of_a_plain_loop(
+    steps: list[tuple[Fraction, Fraction, int]], width: int, held: int
+) -> None:
+    """Each is charged for its worst-placed unit, and refused without a trace where either is exceeded."""
+    for unit in units(width):
+        account = Account(Guarantee.zcdp(unit, 1, delta="1/1000"))
+        rhos: dict[int, Fraction] = {}
+        slips: dict[int, Fraction] = {}
+        tick = -1
+        for number, (rho, thousandths, step) in enumerate(steps):
+            tick, delta = tick + step, thousandths / 1000
+            before, cost = account.state(), Cost(rho=rho, delta=delta)
+            most = worst(unit, {**rhos, tick: rho}), worst(unit, {**slips, tick: delta})
+            try:
+                if held and number % held == 0:  # as a draw does
+                    account.hold(tick, cost)
+                    assert (account.spent, account.slipped) == most
+                    account.settle(cost)
+                else:
+                    account.charge(tick, cost)
+            except BudgetExceeded:
+                assert account.state() == before
+                assert most[0] > 1 or most[1] > Fraction(1, 1000)  # refused only when it must be
+            else:
+                rhos[tick], slips[tick] = rho, delta
+            assert (account.spent, account.slipped) == (worst(unit, rhos), worst(unit, slips))
+            again = Account(account.guarantee)
+            again.restore(json.loads(json.dumps(account.state())))
+            assert (again.spent, again.slips_left, again.state()) == (
+                account.spent,
+                account.slips_left,
+                account.state(),
+            )
+        assert account.spent <= 1
+        assert account.slipped <= Fraction(1, 1000)
+
+
 def _charge(account: Account, amounts: list[Fraction], start: int) -> list[bool]:
     done = []
     for tick, amount in enumerate(amounts, start):
