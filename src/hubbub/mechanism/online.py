@@ -16,6 +16,7 @@ from hubbub.mechanism.mechanism import Mechanism
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.released import Cost, Domain, Release, Snapshot, Tick
+from hubbub.released.cost import NO_SLIP
 
 MOST_MISSING = 1_000_000
 """A longer gap is a wrong clock rather than a pause."""
@@ -51,6 +52,8 @@ class OnlineMechanism(Mechanism):
         self._check_keys(counts.keys)
         self._check_order(counts.tick)
         cost = self.cost(counts.tick)
+        if cost.delta is not NO_SLIP:
+            self.traits.expect_declared(self.name, cost)
         self._account.check(counts.tick.index, cost)
         return cost
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hubbub.errors import InvalidParameter
 from hubbub.privacy import Guarantee
+from hubbub.released import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Traits:
     | `independent_keys` | the noise of one key tells nothing about the noise of another |
     | `independent_ticks` | the noise of one tick tells nothing about the noise of another |
     | `plain` | it measures counts plus noise and nothing else, so a measurement from elsewhere will do |
+    | `slips` | it has a threshold, and charges a delta for what may slip through it |
 
     >>> Traits(guarantees=("pure",)).sentences
     ('promises pure', 'every tick costs the same', 'can go on with other keys', 'takes measurements from elsewhere')
@@ -33,6 +35,7 @@ class Traits:
     independent_keys: bool = True
     independent_ticks: bool = True
     plain: bool = True
+    slips: bool = False
 
     def expect(self, name: str, guarantee: Guarantee) -> None:
         """Refuse a promise that the mechanism `name` cannot give."""
@@ -45,6 +48,22 @@ class Traits:
             raise InvalidParameter(
                 f"`{name}` must know how many ticks there will be, and a {guarantee.unit.noun} has no horizon.",
                 "Use a unit with a horizon: User(horizon=…).",
+            )
+
+        if self.slips and not guarantee.slips:
+            raise InvalidParameter(
+                f"`{name}` has a threshold, through which something may slip, and the promise ({guarantee.short}) has "
+                "nothing set aside for that.",
+                "Make a promise with a delta for slips: Guarantee.zcdp(…, delta=…) or "
+                "Guarantee.approximate(…, aside=…). Of a grant draw some: grant.part(share, slips=…).",
+            )
+
+    def expect_declared(self, name: str, cost: Cost) -> None:
+        """Refuse a delta that the mechanism `name` does not declare."""
+        if not self.slips and cost.slips:
+            raise InvalidParameter(
+                f"`{name}` would charge {cost!r}, and does not declare that something may slip.",
+                "Whoever wrote it must declare it, so that all can know: traits = Traits(slips=True).",
             )
 
     @property
@@ -65,6 +84,8 @@ class Traits:
             said.append("errors of different keys go together")
         if not self.independent_ticks:
             said.append("errors of different ticks go together")
+        if self.slips:
+            said.append("has a threshold, and needs a promise with slips")
         if self.changes_domain:
             said.append("can go on with other keys")
         said.append("takes measurements from elsewhere" if self.plain else "takes no measurements from elsewhere")

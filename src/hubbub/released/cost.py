@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from hubbub.errors import InvalidParameter
@@ -28,7 +28,7 @@ class Cost:
 
     epsilon: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
-    delta: Fraction = NO_SLIP
+    delta: Fraction = field(default=NO_SLIP, hash=False)  # few differ in it alone, and noise is looked up by cost
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "rho"):

@@ -6,15 +6,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from tests.support.methods import NEEDED, ONLINE, PLAIN, make
+from tests.support.slipping import KEYS as SLIP_KEYS
+from tests.support.slipping import SLIPPING, Listing
 
 from hubbub.confidential import Counts
 from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter, TickOutOfOrder, UnknownKey
-from hubbub.mechanism import Measurement
+from hubbub.mechanism import Measurement, Traits
 from hubbub.methods import METHODS, build
 from hubbub.noise import simulation
 from hubbub.privacy import Event, Guarantee, Session, User, Window
 from hubbub.release import Bd, Dft, Lpa
-from hubbub.released import Cost, Hierarchy, Keys, Tick
+from hubbub.released import Cost, Hierarchy, Keys, Snapshot, Tick
 
 KEYS = Keys(["front", "news"])
 PROMISES = {
@@ -189,6 +191,37 @@ def test_what_an_offline_mechanism_refuses_costs_nothing():
     with pytest.raises(UnknownKey):
         dft.release_series([counts(tick, keys=Keys(["x", "y"])) for tick in range(8)])
     assert dft.spent == 0
+
+
+# ── slips ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_may_slip_is_charged_with_the_rest():
+    mechanism = Listing(SLIP_KEYS, SLIPPING)
+    release = mechanism.release(Counts.of(SLIP_KEYS, Tick(0), [812, 240, 97]))
+    assert release.cost == Cost(rho=Fraction(1, 40), delta=Fraction(1, 4 * 10**6))
+    assert (mechanism.spent, mechanism.slipped) == (Fraction(1, 40), Fraction(1, 4 * 10**6))
+    again = Listing(SLIP_KEYS, SLIPPING)
+    again.restore(Snapshot.from_bytes(mechanism.snapshot().to_bytes()))
+    assert again.slipped == mechanism.slipped
+
+
+@pytest.mark.parametrize("promise", [Guarantee.zcdp(Session(4), 1), Guarantee.approximate(Session(4), 1, "1e-6")])
+def test_a_mechanism_with_a_threshold_needs_a_promise_with_slips(promise):
+    with pytest.raises(InvalidParameter, match="nothing set aside for that"):
+        Listing(SLIP_KEYS, promise)
+    assert "has a threshold, and needs a promise with slips" in Listing.traits.sentences
+
+
+def test_a_delta_that_is_not_declared_is_refused():
+    class Silent(Listing):
+        name = "silent"
+        traits = Traits()
+
+    silent = Silent(SLIP_KEYS, SLIPPING)
+    with pytest.raises(InvalidParameter, match="does not declare that something may slip"):
+        silent.release(Counts.of(SLIP_KEYS, Tick(0), [812, 240, 97]))
+    assert (silent.spent, silent.slipped, silent.next_tick) == (0, 0, 0)
 
 
 # ── traits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
