@@ -279,6 +279,14 @@ def _whisker(row: dict[str, Any], edge: float) -> dict[str, str]:
     }
 
 
+def _slips(slips: dict[str, str] | None) -> dict[str, str] | None:
+    """What may slip in all, what may have slipped, and what is left; None where nothing may."""
+    if slips is None:
+        return None
+    total, spent, left = (Fraction(slips[name]) for name in ("total", "spent", "left"))
+    return {"total": at_most(total), "spent": at_most(spent), "left": at_least(left)}
+
+
 def _bar(budget: dict[str, Any]) -> dict[str, Any]:
     """Spent and left in per cent, and what each of the last ticks took."""
     total = Fraction(budget["total"])
@@ -298,6 +306,7 @@ def _bar(budget: dict[str, Any]) -> dict[str, Any]:
             (name, at_most(Fraction(part["total"])), at_most(Fraction(part["spent"])))
             for name, part in budget["parts"].items()
         ],
+        "slips": _slips(budget.get("slips")),
         "free": None if budget["free_share"] == "0" else at_most(Fraction(budget["free_share"]) * total),
         "columns": [(debit, f"{float(100 * cost / most):.1f}", at_most(cost)) for debit, cost in costs],
     }

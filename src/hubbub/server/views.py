@@ -111,6 +111,7 @@ def _last_debits(desk: Desk, name: str) -> list[dict[str, Any]]:
                 "state": debit.state,
                 "epsilon": str(sum((cost.epsilon for cost in costs), Fraction(0))),
                 "rho": str(sum((cost.rho for cost in costs), Fraction(0))),
+                **({"delta": str(slip)} if (slip := sum((cost.delta for cost in costs), Fraction(0))) else {}),
                 "purpose": debit.purpose,
                 **({} if beside is None else {"ranges": "missing" if other is None else other.state}),
             }

@@ -24,9 +24,14 @@ class Spending:
     settled: int
     lost: int
     reserved: int
+    slips: Fraction = Fraction(0)
+    """The part that it draws of what the streams of its grant may slip."""
+
+    slipped: Fraction = Fraction(0)
+    """The most delta that one unit can have been charged for what may have slipped."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; amounts are exact text."""
+        """Plain JSON types; amounts are exact text. Slips are told where the stream draws some."""
         return {
             "share": str(self.share),
             "total": str(self.guarantee.budget),
@@ -35,6 +40,11 @@ class Spending:
             "settled": self.settled,
             "lost": self.lost,
             "reserved": self.reserved,
+            **(
+                {"slips": {"share": str(self.slips)} | _amounts(self.guarantee.slips, self.slipped)}
+                if self.slips
+                else {}
+            ),
         }
 
 
@@ -76,6 +86,21 @@ class Budget:
         return self.total - self.spent
 
     @property
+    def slipped(self) -> Fraction:
+        """The most delta that one unit can have been charged for what may have slipped; `guarantee.slips` is all."""
+        return sum((part.slipped for part in self.parts.values()), Fraction(0))
+
+    @property
+    def slips_left(self) -> Fraction:
+        return self.guarantee.slips - self.slipped
+
+    @property
+    def free_slips(self) -> Fraction:
+        """The part of what may slip that no stream has drawn; nothing where nothing may slip."""
+        whole = Fraction(1 if self.guarantee.slips else 0)
+        return whole - sum((part.slips for part in self.parts.values()), Fraction(0))
+
+    @property
     def settled(self) -> int:
         return sum(part.settled for part in self.parts.values())
 
@@ -88,7 +113,8 @@ class Budget:
         return sum(part.reserved for part in self.parts.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; amounts are exact text."""
+        """Plain JSON types; amounts are exact text. Slips are told where the grant has any."""
+        slips = _amounts(self.guarantee.slips, self.slipped) | {"free_share": str(self.free_slips)}
         return {
             "grant": self.grant.name,
             "population": self.grant.population,
@@ -102,5 +128,10 @@ class Budget:
             "settled": self.settled,
             "lost": self.lost,
             "reserved": self.reserved,
+            **({"slips": slips} if self.guarantee.slips else {}),
             "parts": {name: part.to_dict() for name, part in self.parts.items()},
         }
+
+
+def _amounts(total: Fraction, spent: Fraction) -> dict[str, str]:
+    return {"total": str(total), "spent": str(spent), "left": str(total - spent)}

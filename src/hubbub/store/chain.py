@@ -54,12 +54,21 @@ def grant_genesis(name: str, population: str, guarantee: str, apart_from: str) -
 
 
 def debit_hash(debit: Debit) -> bytes:
+    """A debit that slips nothing is hashed as it was before there were slips.
+
+    Nothing is None, and any text, "0" too, is hashed under another label: no zero can be put in or taken out unseen.
+    """
     d = debit
-    return digest("debit 1", d.previous, d.place, d.tick, d.start, d.length, d.epsilon, d.rho, d.purpose, d.reserved)
+    parts = (d.previous, d.place, d.tick, d.start, d.length, d.epsilon, d.rho, d.purpose, d.reserved)
+    return digest("debit 1", *parts) if d.delta is None else digest("debit 2", *parts, d.delta)
 
 
-def seal(before: bytes, debit_hash: bytes, state: str, epsilon: str, rho: str, release: bytes) -> bytes:
-    return digest("outcome 1", before, debit_hash, state, epsilon, rho, release)
+def seal(
+    before: bytes, debit_hash: bytes, state: str, epsilon: str, rho: str, release: bytes, delta: str | None = None
+) -> bytes:  # fmt: skip
+    """As `debit_hash`, an outcome that slipped nothing has the seal that it had before there were slips."""
+    parts = (before, debit_hash, state, epsilon, rho, release)
+    return digest("outcome 1", *parts) if delta is None else digest("outcome 2", *parts, delta)
 
 
 def decision_hash(decision: Decision) -> bytes:

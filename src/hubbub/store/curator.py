@@ -272,7 +272,7 @@ class Curator:
                 f"Tick {tick} is not the one that was reserved ahead, {debit.at}.",
                 "Ticks reserved ahead follow each other at the same length; use reserve_ahead=1 for others.",
             )
-        if self._account.amount(cost) > self._account.amount(debit.limit):
+        if not self._account.covers(debit.limit, cost):
             raise BudgetExceeded(
                 f"Tick {debit.tick} now costs {cost!r}, but {debit.limit!r} was reserved ahead for it.",
                 "Use reserve_ahead=1 with a mechanism whose cost changes, and predict this tick.",
@@ -345,9 +345,8 @@ class Curator:
 
     def _full_cost(self, tick: Tick) -> Cost:
         if self._largest is None:
-            amounts = [*self._ledger.largest(), self._account.even_cost]
-            self._largest = max(amounts, key=self._account.amount)
-        return max(self._largest, self._releaser.cost(tick), key=self._account.amount)
+            self._largest = self._ledger.largest(self._account)
+        return self._account.larger(self._largest, self._releaser.cost(tick))
 
     def _require_unseen(self, tick: Tick) -> None:
         """Without proof, a tick that was over before we began may have been released in a past we do not see."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from hubbub.released import Cost, Tick
+from hubbub.released.cost import NO_SLIP
 from hubbub.store.times import from_micros, tick_of
 
 State = Literal["reserved", "settled", "lost"]
@@ -40,6 +41,8 @@ class Debit:
     settled_epsilon: str | None = None
     settled_rho: str | None = None
     seal: bytes | None = None
+    delta: str | None = None
+    settled_delta: str | None = None
 
     @property
     def at(self) -> Tick:
@@ -48,17 +51,18 @@ class Debit:
     @property
     def limit(self) -> Cost:
         """The reserved amount."""
-        return cost_of(self.epsilon, self.rho)
+        return cost_of(self.epsilon, self.rho, self.delta)
 
     @property
     def cost(self) -> Cost:
         """What counts against the budget."""
         if self.settled_epsilon is None or self.settled_rho is None:
             return self.limit
-        return cost_of(self.settled_epsilon, self.settled_rho)
+        return cost_of(self.settled_epsilon, self.settled_rho, self.settled_delta)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; what `hubbub ledger export` writes."""
+    def to_dict(self, slips: bool | None = None) -> dict[str, Any]:
+        """Plain JSON types; what `hubbub ledger export` writes. Slips are told where there are any, or if asked."""
+        told = self.delta is not None if slips is None else slips
         return {
             "place": self.place,
             "tick": self.tick,
@@ -68,6 +72,7 @@ class Debit:
             "reserved_rho": self.rho,
             "settled_epsilon": self.settled_epsilon,
             "settled_rho": self.settled_rho,
+            **({"reserved_delta": self.delta, "settled_delta": self.settled_delta} if told else {}),
             "purpose": self.purpose,
             "time": from_micros(self.reserved).isoformat(),
             "previous": self.previous.hex(),
@@ -77,6 +82,11 @@ class Debit:
 
 
 @lru_cache(maxsize=256)
-def cost_of(epsilon: str, rho: str) -> Cost:
+def cost_of(epsilon: str, rho: str, delta: str | None = None) -> Cost:
     """A stream uses few amounts, so reading a long ledger need not parse each anew."""
-    return Cost(Fraction(epsilon), Fraction(rho))
+    return Cost(Fraction(epsilon), Fraction(rho), NO_SLIP if delta is None else Fraction(delta))
+
+
+def texts_of(cost: Cost) -> tuple[str, str, str | None]:
+    """The inverse of `cost_of`: what may slip is None where nothing does, and never a zero."""
+    return str(cost.epsilon), str(cost.rho), str(cost.delta) if cost.slips else None

@@ -29,7 +29,13 @@ _SEAL = (
     .where(_S.name == sa.bindparam("name"), _D.tick == sa.bindparam("at"), _D.state == "settled")
 )
 RELEASES = sa.select(
-    _R.tick, _D.start, _D.length, _D.settled_epsilon, _D.settled_rho, *(_R[name] for name in PackedRelease.__slots__)
+    _R.tick,
+    _D.start,
+    _D.length,
+    _D.settled_epsilon,
+    _D.settled_rho,
+    _D.settled_delta,
+    *(_R[name] for name in PackedRelease.__slots__),
 ).select_from(schema.releases.join(schema.debits, sa.and_(_D.stream == _R.stream, _D.tick == _R.tick)))
 """Rows that `History.release` reads."""
 
@@ -61,8 +67,9 @@ class History:
 
     def release(self, row: Any) -> Release:
         """What a row of `RELEASES` holds."""
-        index, start, length, epsilon, rho, *packed = row
-        return PackedRelease(*packed).unpack(tick_of(index, start, length), self.at(index), cost_of(epsilon, rho))
+        index, start, length, epsilon, rho, delta, *packed = row
+        cost = cost_of(epsilon, rho, delta)
+        return PackedRelease(*packed).unpack(tick_of(index, start, length), self.at(index), cost)
 
 
 def read(connection: Connection, stream: int) -> list[Decision]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -23,7 +23,7 @@ _G, _S = schema.grants.c, schema.streams.c
 COLUMNS = (_G.name, _G.population, _G.guarantee, _G.apart_from, _G.genesis)
 """Everything that a grant is, and its hash; in the order of `grant_of`."""
 
-_DRAWN = sa.select(_S.grant_id, _S.name, _S.share, _S.options).order_by(_S.id)
+_DRAWN = sa.select(_S.grant_id, _S.name, _S.share, _S.slips, _S.options).order_by(_S.id)
 _ANOTHER = "Name another grant; what both promise about the same people adds up."
 
 
@@ -41,10 +41,19 @@ class StoredGrant:
     unnamed: frozenset[str] = frozenset()
     """Streams whose own definition does not name the grant: they are older than grants."""
 
+    slips: Mapping[str, Fraction] = field(default_factory=dict)
+    """The part that each stream has drawn of what may slip; streams that have none are left out."""
+
     @property
     def left(self) -> Fraction:
         """The share that nobody has drawn."""
         return 1 - sum(self.shares.values(), Fraction(0))
+
+    @property
+    def slips_left(self) -> Fraction:
+        """The part that nobody has drawn of what may slip; nothing where nothing may."""
+        whole = Fraction(1 if self.grant.guarantee.slips else 0)
+        return whole - sum(self.slips.values(), Fraction(0))
 
 
 def row_of(grant: Grant) -> dict[str, Any]:
@@ -72,10 +81,13 @@ def read(connection: Connection, name: str | None = None) -> list[StoredGrant]:
     shares: dict[int, dict[str, Fraction]] = {row.id: {} for row in rows}
     clocks: dict[int, set[tuple[int, int] | None]] = {row.id: set() for row in rows}
     unnamed: dict[int, set[str]] = {row.id: set() for row in rows}
+    slips: dict[int, dict[str, Fraction]] = {row.id: {} for row in rows}
     for stream in drawn:
         if stream.grant_id not in shares:
             raise LedgerBroken(f"The stream {stream.name!r} belongs to no grant.", "Restore the store from a backup.")
         shares[stream.grant_id][stream.name] = Fraction(stream.share)
+        if stream.slips != "0":
+            slips[stream.grant_id][stream.name] = Fraction(stream.slips)
         options = json.loads(stream.options)
         clocks[stream.grant_id].add(clock_of(options))
         if GRANT not in options:
@@ -88,6 +100,7 @@ def read(connection: Connection, name: str | None = None) -> list[StoredGrant]:
             shares[row.id],
             frozenset(clocks[row.id]),
             frozenset(unnamed[row.id]),
+            slips[row.id],
         )
         for row in rows
     ]
@@ -99,6 +112,8 @@ def faults(connection: Connection, name: str) -> list[str]:
     for kept in read(connection, name):
         if kept.left < 0:
             wrong.append(f"the streams of the grant {name!r} have drawn more than all of it")
+        if kept.slips_left < 0:
+            wrong.append(f"the streams of the grant {name!r} have drawn more slips than it has")
         # Streams that are older than grants do not name theirs: it must be what they promise together, and no more.
         if kept.unnamed and (kept.left or kept.unnamed != set(kept.shares) or kept.grant.population):
             wrong.append(f"the grant {name!r} is not the sum of the streams that it was made from")
@@ -168,6 +183,15 @@ def _require_left(kept: StoredGrant, asked: Sequence[Definition]) -> None:
             f"{' and '.join(one.name for one in asked)} would draw {wanted}"
             f"{f': {who}' if who else ''}. Nothing was made, nothing was spent.",
             f"Ask for a smaller share. {_ANOTHER}",
+        )
+    slipping = sum((one.part.slips for one in asked if one.name not in kept.shares), Fraction(0))
+    if slipping > kept.slips_left:
+        who = ", ".join(f"{name} has {part}" for name, part in kept.slips.items())
+        raise GrantExhausted(
+            f"The grant {kept.grant.name!r} has {kept.slips_left or 'nothing'} of its slips left, and "
+            f"{' and '.join(one.name for one in asked)} would draw {slipping}"
+            f"{f': {who}' if who else ''}. Nothing was made, nothing was spent.",
+            f"Ask for fewer slips. {_ANOTHER}",
         )
 
 

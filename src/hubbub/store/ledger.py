@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,7 +17,7 @@ from hubbub.released import Cost, Domain, Release, Tick
 from hubbub.store import chain, decisions, schema
 from hubbub.store.checkpoint import Checkpoint, account_text
 from hubbub.store.database import Database
-from hubbub.store.debit import Debit, State, cost_of
+from hubbub.store.debit import Debit, State, cost_of, texts_of
 from hubbub.store.decision import Decision
 from hubbub.store.faults import fault_point
 from hubbub.store.mark import Mark
@@ -37,10 +38,11 @@ _AT = sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick =
 _LOCK = sa.select(schema.streams.c.id).where(schema.streams.c.id == sa.bindparam("id")).with_for_update()
 _RESERVE = sa.insert(schema.debits)
 _RESERVED = sa.and_(_D.stream == sa.bindparam("id"), _D.state == "reserved", _D.owner == sa.bindparam("holder"))
+_SETTLED = ("state", "settled_epsilon", "settled_rho", "settled_delta", "seal")
 _SETTLE = (
     sa.update(schema.debits)
     .where(_RESERVED, _D.tick == sa.bindparam("at"))
-    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "settled_epsilon", "settled_rho", "seal")})
+    .values({name: sa.bindparam(f"new_{name}") for name in _SETTLED})
 )
 _HAND_OVER = (
     sa.update(schema.debits)
@@ -119,16 +121,18 @@ class Ledger:
 
     def released_after(self, mark: Mark) -> bool:
         """Whether anything was drawn after the mark: not from here, since here the mark comes before the draw."""
-        drawn = sa.or_(_D.settled_epsilon != "0", _D.settled_rho != "0")
+        drawn = sa.or_(_D.settled_epsilon != "0", _D.settled_rho != "0", _D.settled_delta.is_not(None))
         of_ours = sa.and_(_D.stream == self.stream.id, _D.place > mark.place, _D.state == "settled", drawn)
         with self.database.read() as connection:
             return connection.execute(sa.select(sa.exists().where(of_ours))).scalar_one()
 
-    def largest(self) -> list[Cost]:
-        """Each amount that was ever debited."""
-        query = sa.select(_D.epsilon, _D.rho).where(_D.stream == self.stream.id).distinct()
+    def largest(self, account: Account, *others: Cost) -> Cost:
+        """What covers all that was ever debited, an even part of the budget, and `others`: in both currencies."""
+        query = sa.select(_D.epsilon, _D.rho, _D.delta).where(_D.stream == self.stream.id).distinct()
         with self.database.read() as connection:
-            return [cost_of(*row) for row in connection.execute(query)]
+            debited = [cost_of(*row) for row in connection.execute(query)]
+        even = replace(account.even_cost, delta=account.even_slip)
+        return reduce(account.larger, [*debited, even, *others])
 
     def keep_mark(self, debit: Debit, account: Account, *, free: bool = False) -> None:
         """Write down outside the store, durably, that it holds `debit`; must be done before anything is drawn."""
@@ -178,7 +182,7 @@ class Ledger:
     def settle(self, position: Position, account: Account, release: Release, snapshot: bytes) -> Position:
         """Write the outcome of the first reserved tick: release, settlement and state, together or not at all."""
         debit = position.pending[0]
-        if account.amount(release.cost) > account.amount(debit.limit):
+        if not account.covers(debit.limit, release.cost):
             raise BudgetExceeded(
                 f"Tick {debit.tick} took {release.cost!r} where {debit.limit!r} was reserved. It is not published.",
                 "The releaser's `cost` must say the most that a tick can take.",
@@ -343,9 +347,10 @@ class Ledger:
         previous, place, time = position.last[0], position.last_place, to_micros(self.clock())
         for tick, cost in wanted:
             place += 1
-            amounts = (str(cost.epsilon), str(cost.rho))
+            epsilon, rho, slip = texts_of(cost)
             bare = Debit(
-                tick.index, place, *span_of(tick), *amounts, purpose, time, previous, b"", "reserved", owner
+                tick.index, place, *span_of(tick), epsilon, rho, purpose, time, previous, b"", "reserved", owner,
+                delta=slip,
             )  # fmt: skip
             debit = replace(bare, hash=chain.debit_hash(bare))
             previous = debit.hash
@@ -364,12 +369,11 @@ class Ledger:
         before, debit, *rest = position.checkpoint, *position.pending
         account.charge(debit.tick, release.cost)
         packed = PackedRelease.of(release)
-        cost = (str(release.cost.epsilon), str(release.cost.rho))
-        sealed = chain.seal(before.seal, debit.hash, state, *cost, chain.release_digest(packed))
-        values = {
-            "id": self.stream.id, "at": debit.tick, "holder": debit.owner,
-            "new_state": state, "new_settled_epsilon": cost[0], "new_settled_rho": cost[1], "new_seal": sealed,
-        }  # fmt: skip
+        epsilon, rho, slip = texts_of(release.cost)
+        sealed = chain.seal(before.seal, debit.hash, state, epsilon, rho, chain.release_digest(packed), slip)
+        outcome = (state, epsilon, rho, slip, sealed)
+        values: dict[str, Any] = {"id": self.stream.id, "at": debit.tick, "holder": debit.owner}
+        values |= {f"new_{name}": value for name, value in zip(_SETTLED, outcome, strict=True)}
         if connection.execute(_SETTLE, values).rowcount != 1:
             raise taken(debit.tick, "another curator took it for lost, since it waited too long")
         fault_point("settle:debit")

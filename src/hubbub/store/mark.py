@@ -9,7 +9,7 @@ from typing import Any
 
 from hubbub.privacy import Account
 from hubbub.released import Cost, Tick
-from hubbub.store.debit import Debit, cost_of
+from hubbub.store.debit import Debit, cost_of, texts_of
 from hubbub.store.times import tick_of
 
 SLOT = 4096
@@ -23,7 +23,8 @@ class Mark:
     """A debit that the store must hold, in this place and with this hash; and the most that any tick was debited.
 
     `free` says that the open reservations at the end were handed back from this machine and not taken up again, so
-    nothing was drawn for them. `start` and `length` are those of the tick, `epsilon` and `rho` the largest amounts.
+    nothing was drawn for them. `start` and `length` are those of the tick; `epsilon`, `rho` and `delta` cover the
+    largest amounts, `delta` is None where nothing may have slipped.
     """
 
     tick: int
@@ -34,6 +35,7 @@ class Mark:
     length: int | None = None
     epsilon: str = "0"
     rho: str = "0"
+    delta: str | None = None
 
     @classmethod
     def begin(cls, genesis: bytes) -> Mark:
@@ -43,18 +45,20 @@ class Mark:
     @classmethod
     def of(cls, debit: Debit) -> Mark:
         return cls(
-            debit.tick, debit.place, debit.hash, False, debit.start, debit.length, debit.epsilon, debit.rho
+            debit.tick, debit.place, debit.hash, False, debit.start, debit.length,
+            debit.epsilon, debit.rho, debit.delta,
         )  # fmt: skip
 
     @property
     def most(self) -> Cost:
-        return cost_of(self.epsilon, self.rho)
+        return cost_of(self.epsilon, self.rho, self.delta)
 
     def after(self, earlier: Mark | None, account: Account) -> Mark:
         """This mark, with the larger of both marks' amounts."""
-        if earlier is None or account.amount(earlier.most) <= account.amount(self.most):
+        if earlier is None or account.covers(self.most, earlier.most):
             return self
-        return replace(self, epsilon=earlier.epsilon, rho=earlier.rho)
+        epsilon, rho, delta = texts_of(account.larger(self.most, earlier.most))
+        return replace(self, epsilon=epsilon, rho=rho, delta=delta)
 
     def tick_at(self, index: int) -> Tick:
         """An earlier or later tick on the same clock."""
@@ -68,6 +72,8 @@ class Mark:
             "mark": identity, "sequence": sequence, "tick": self.tick, "place": self.place, "hash": self.hash.hex(),
             "free": self.free, "start": self.start, "length": self.length, "epsilon": self.epsilon, "rho": self.rho,
         }  # fmt: skip
+        if self.delta is not None:
+            facts["delta"] = self.delta
         text = json.dumps(facts).encode()
         return (hashlib.sha256(text).hexdigest().encode() + b" " + text).ljust(SLOT - 1) + b"\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter, StoreSetBack
-from hubbub.released import Cost, Tick
+from hubbub.released import Tick
 from hubbub.store.ledger import Ledger, Position
 from hubbub.store.mark import Mark
 from hubbub.store.mark_file import MarkFile
@@ -19,7 +19,7 @@ def mend(ledger: Ledger, file: MarkFile, upto: int | None) -> int:
     """Debit every tick after the store's last one up to the mark, for nobody who could draw: the next curator finds
     them without an outcome, predicts them, and leaves them charged. Only then the mark is set to the new end.
 
-    Each is charged the most that any tick of the stream ever was, here or according to the mark.
+    Each is charged the most that any tick of the stream ever was, here or according to the mark; slips too.
     """
     mark = _read(file)
     if mark is None and upto is None:
@@ -69,10 +69,7 @@ def _missing(ledger: Ledger, position: Position, mark: Mark | None, upto: int | 
 
 def _book(ledger: Ledger, position: Position, ticks: list[Tick], mark: Mark | None) -> None:
     account = position.checkpoint.open_account(ledger.stream)
-    amounts: list[Cost] = [*ledger.largest(), account.even_cost]
-    if mark is not None:
-        amounts.append(mark.most)
-    cost = max(amounts, key=account.amount)
+    cost = ledger.largest(account, *([] if mark is None else [mark.most]))
     try:
         ledger.reserve(position, account, [(tick, cost) for tick in ticks], MENDED, MENDED, checked=False)
     except (BudgetExceeded, HorizonReached) as error:

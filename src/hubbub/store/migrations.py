@@ -67,6 +67,13 @@ def _domains(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=[schema.domains], checkfirst=False)
 
 
+def _slips(connection: Connection) -> None:
+    """What may slip is a second currency. What was made before slips nothing, and its hashes stay as they are."""
+    connection.execute(sa.text("ALTER TABLE streams ADD COLUMN slips TEXT NOT NULL DEFAULT '0'"))
+    connection.execute(sa.text("ALTER TABLE debits ADD COLUMN delta TEXT"))
+    connection.execute(sa.text("ALTER TABLE debits ADD COLUMN settled_delta TEXT"))
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     _ledger,
     _queries_and_tokens,
@@ -75,6 +82,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     _grants,
     _noise_by_key,
     _domains,
+    _slips,
 )
 """Step i leads from version i to version i + 1; a fresh store walks through all of them.
 

@@ -58,6 +58,8 @@ streams = Table(
     # Filled in by a migration where a stream is older than grants.
     Column("grant_id", _Number, ForeignKey("grants.id")),
     Column("share", Text, nullable=False, server_default="1"),
+    # Of what the streams of the grant may slip.
+    Column("slips", Text, nullable=False, server_default="0"),
 )
 
 debits = Table(
@@ -81,6 +83,9 @@ debits = Table(
     Column("settled_epsilon", Text),
     Column("settled_rho", Text),
     Column("seal", LargeBinary),
+    # What the tick may slip: fixed with `epsilon` and `rho`, settled with theirs. Nothing is NULL, and nothing else is.
+    Column("delta", Text),
+    Column("settled_delta", Text),
     UniqueConstraint("stream", "place"),
 )
 

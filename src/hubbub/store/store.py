@@ -339,9 +339,10 @@ class Store:
         account = position.checkpoint.open_account(stream)
         for debit in position.pending:
             account.charge(debit.tick, debit.limit)
-        kept, share = position.checkpoint, stream.part.share
+        kept, part = position.checkpoint, stream.part
         return Spending(
-            stream.guarantee, share, account.spent, account.left, kept.settled, kept.lost, len(position.pending)
+            stream.guarantee, part.share, account.spent, account.left, kept.settled, kept.lost, len(position.pending),
+            part.slips, account.slipped,
         )  # fmt: skip
 
     def debits(self, stream: str | Stream, *, last: int | None = None) -> Iterator[Debit]:

@@ -149,12 +149,15 @@ def pinned(part: Part) -> dict[str, Any]:
     >>> pinned(Grant("visitors", Guarantee.pure(Event(), 1)).part("1/2"))["grant"]["share"]
     '1/2'
     """
-    return {GRANT: part.grant.to_dict() | {"share": str(part.share)}}
+    # Hashes of streams rest on this: slips stand only where a stream draws some.
+    return {
+        GRANT: part.grant.to_dict() | {"share": str(part.share)} | ({"slips": str(part.slips)} if part.slips else {})
+    }
 
 
 def part_of(facts: Mapping[str, Any]) -> Part:
     """The inverse of `pinned`."""
-    return Grant.from_dict(dict(facts)).part(Fraction(facts["share"]))
+    return Grant.from_dict(dict(facts)).part(Fraction(facts["share"]), Fraction(facts.get("slips", 0)))
 
 
 def clock_of(options: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from hubbub.errors import LedgerBroken
+from hubbub.errors import InvalidParameter, LedgerBroken
 from hubbub.privacy import Part
 from hubbub.store import grants, left_behind, schema
 from hubbub.store.before_grants import options_since
@@ -53,6 +53,7 @@ def make(database: Database, marks: Marks, wanted: Sequence[Definition], time: i
                     "name": asked.name, "keys": asked.keys, "guarantee": asked.guarantee, "method": asked.method,
                     "options": asked.options, "created": time, "genesis": asked.genesis,
                     "grant_id": drawn[asked.name], "share": str(asked.part.share),
+                    "slips": str(asked.part.slips),
                 }  # fmt: skip
                 made = connection.execute(sa.insert(schema.streams).returning(_STREAMS.id), row).scalar_one()
                 left_behind.refuse(connection, made)
@@ -73,9 +74,13 @@ def _stream(row: Any) -> Stream:
             f"The definition of the stream {row.name!r} was changed after it was made.",
             "Restore the store from a backup: the promise that was made is no longer the one that is written there.",
         )
-    part = _part(row)
+    part = _part(row)  # None where what is written there is no part of the grant
     pinned = json.loads(row.options).get(GRANT)
-    if part.guarantee.to_dict() != json.loads(row.guarantee) or (pinned is not None and part_of(pinned) != part):
+    if (
+        part is None
+        or part.guarantee.to_dict() != json.loads(row.guarantee)
+        or (pinned is not None and part_of(pinned) != part)
+    ):
         raise LedgerBroken(
             f"The stream {row.name!r} was made with another part of another grant than the store holds.",
             "Restore the store from a backup.",
@@ -86,7 +91,11 @@ def _stream(row: Any) -> Stream:
     return Stream(row.id, known, from_micros(row.created), row.genesis, counted)
 
 
-def _part(row: Any) -> Part:
+def _part(row: Any) -> Part | None:
     if row.grant_name is None:
         raise LedgerBroken(f"The stream {row.name!r} belongs to no grant.", "Restore the store from a backup.")
-    return grants.grant_of(*(getattr(row, column.name) for column in _GRANT)).part(Fraction(row.share))
+    grant = grants.grant_of(*(getattr(row, column.name) for column in _GRANT))
+    try:
+        return grant.part(Fraction(row.share), Fraction(row.slips))
+    except (InvalidParameter, ValueError, ZeroDivisionError):
+        return None

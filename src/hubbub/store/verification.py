@@ -76,6 +76,7 @@ class Verification:
     head: str
     anchor_tick: int | None
     faults: tuple[Fault, ...]
+    slipped: Fraction | None = None
 
     @property
     def ok(self) -> bool:
@@ -164,7 +165,8 @@ class _Walk:
         if chain.debit_hash(debit) != debit.hash:
             self._fault(debit, "the debit was changed after it was written")
         if debit.state == "reserved":
-            if debit.seal is not None or debit.settled_epsilon is not None or debit.settled_rho is not None:
+            settled = (debit.seal, debit.settled_epsilon, debit.settled_rho, debit.settled_delta)
+            if settled != (None, None, None, None):
                 self._fault(debit, "it is marked as reserved, but has an outcome")
             if release is not None:
                 self._fault(debit, "there is a release, but the debit was never settled")
@@ -201,11 +203,14 @@ class _Walk:
             self._fault(debit, "its release is missing")
         else:
             cost = (debit.settled_epsilon or "", debit.settled_rho or "")
-            parts = (debit.hash, debit.state, *cost, chain.release_digest(release))
+            parts = (debit.hash, debit.state, *cost, chain.release_digest(release), debit.settled_delta)
             if debit.seal != chain.seal(self._seal, *parts):
                 self._fault(debit, "its outcome (state, settled amount or release) was changed, or that before it")
             else:
-                self._plausible(debit, release)
+                try:
+                    self._plausible(debit, release)
+                except (HubbubError, ValueError, ZeroDivisionError):
+                    self._fault(debit, "what it cost cannot be read")
         self._seal, self._sealed = debit.seal or b"", (debit.tick, debit.place)
         if self._seal.hex() == self._anchor:
             self._anchor_tick = debit.tick
@@ -219,7 +224,7 @@ class _Walk:
             self._fault(debit, "it was measured, but nothing was charged for it")
         if self._account is not None:
             try:
-                if self._account.amount(debit.cost) > self._account.amount(debit.limit):
+                if not self._account.covers(debit.limit, debit.cost):
                     self._fault(debit, "it was settled above the reserved amount")
                 self._account.charge(debit.tick, debit.cost)
             except HubbubError as error:
@@ -268,4 +273,5 @@ class _Walk:
             head=self._seal.hex(),
             anchor_tick=self._anchor_tick,
             faults=tuple(self._faults),
+            slipped=None if self._account is None else self._account.slipped,
         )

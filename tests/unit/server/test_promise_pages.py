@@ -7,6 +7,8 @@ from datetime import timedelta
 import httpx
 import pytest
 from tests.support.site import Site
+from tests.support.slipping import KEYS as LISTED
+from tests.support.slipping import VISITORS, Listing
 from tests.support.words import FORBIDDEN, MILD
 
 from hubbub.confidential import Counts
@@ -27,6 +29,7 @@ GUARANTEES = {
     **{f"{name}-{e}": Guarantee.pure(unit, e) for name, unit in UNITS.items() for e in ("0.1", "1", "5", "20")},
     **{f"{name}-delta": Guarantee.approximate(unit, 1, "1e-9") for name, unit in UNITS.items()},
     **{f"{name}-rho": Guarantee.zcdp(unit, "0.1") for name, unit in UNITS.items()},
+    **{f"{name}-slips": Guarantee.zcdp(unit, "0.1", delta="1e-6") for name, unit in UNITS.items()},
 }
 ATTESTED = {
     "keys": "The list of keys is public: it was written by the owner and does not come from the data.",
@@ -178,3 +181,22 @@ def test_spent_rounds_up_and_left_rounds_down(tmp_path):
     assert "so far is 0.3334 of 1" in text
     assert "0.6666 is left" in text
     assert "33.4 % spent, 66.6 % left" in text
+
+
+def test_slips_are_told_where_there_are_any(tmp_path):
+    part, rest = VISITORS.part("1/2", "1/4"), VISITORS.part("1/4")
+    with Store.open(tmp_path / "site.db") as store:
+        for name, mechanism, drawn in (("lists", Listing, part), ("pages", Lpa, rest), ("alone", Lpa, None)):
+            promise = Guarantee.pure(Session(4), 1) if drawn is None else drawn.guarantee
+            with store.curate(name, mechanism(LISTED, promise), part=drawn) as curator:
+                curator.release(Counts.of(LISTED, Tick(0), [812, 97, 4]))
+        with Serving(create_app(store, settings=ServerSettings(public=True, port=0))) as serving:
+            text = read(serving.address, "/guarantee", "lists")
+            budget = httpx.get(f"{serving.address}/v1/streams/lists/budget").json()
+            plain = httpx.get(f"{serving.address}/v1/streams/alone/budget").json()
+            assert "slips" not in read(serving.address, "/guarantee", "alone")
+    assert "add up to at most 6.25e-8 of 1e-6 (delta); 9.375e-7 is left" in text
+    assert budget["slips"]["spent"] == budget["parts"]["lists"]["slips"]["spent"] == "1/16000000"
+    assert budget["last_debits"][0]["delta"] == "1/16000000"
+    assert "slips" not in plain
+    assert "delta" not in plain["last_debits"][0]

@@ -42,6 +42,11 @@ def change(store: Store, *statements: str) -> None:
 CHANGES = {
     "a reserved amount": (["UPDATE debits SET epsilon = '1/5' WHERE tick = 2"], 2, "debit was changed"),
     "a settled amount": (["UPDATE debits SET settled_epsilon = '1/8' WHERE tick = 2"], 2, "outcome"),
+    "a reserved slip put in": (["UPDATE debits SET delta = '1/9' WHERE tick = 2"], 2, "debit was changed"),
+    "a zero put in": (["UPDATE debits SET delta = '0' WHERE tick = 2"], 2, "debit was changed"),
+    "a slip that is no number": (["UPDATE debits SET delta = 'x' WHERE tick = 2"], 2, "debit was changed"),
+    "a settled slip put in": (["UPDATE debits SET settled_delta = '1/9' WHERE tick = 2"], 2, "outcome"),
+    "a settled zero put in": (["UPDATE debits SET settled_delta = '0' WHERE tick = 2"], 2, "outcome"),
     "both amounts": (["UPDATE debits SET epsilon='1/5', settled_epsilon='1/5' WHERE tick = 2"], 2, "debit was changed"),
     "the purpose": (["UPDATE debits SET purpose = 'other' WHERE tick = 0"], 0, "debit was changed"),
     "a time": (["UPDATE debits SET reserved = reserved + 1 WHERE tick = 5"], 5, "debit was changed"),
@@ -91,7 +96,7 @@ CHANGES = {
     "a debit put in": (
         [
             "INSERT INTO debits SELECT stream, 9, 7, start, length, epsilon, rho, purpose, reserved, hash, hash, "
-            "state, owner, settled_epsilon, settled_rho, seal FROM debits WHERE tick = 5"
+            "state, owner, settled_epsilon, settled_rho, seal, delta, settled_delta FROM debits WHERE tick = 5"
         ],
         9,
         "debit was changed",

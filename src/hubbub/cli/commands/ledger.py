@@ -122,6 +122,8 @@ def grants(
     ]  # fmt: skip
     output.table("", ("grant", "spent by one unit at most", "share left", "streams", "population"), rows)
     for one in all_facts:
+        if "slips" in one:
+            output.text(f"{one['grant']}: {_slips(one['slips'])}")
         for sentence in one["together"]["sentences"]:
             output.text(f"{one['grant']}: {sentence}")
     output.document({"grants": all_facts})
@@ -137,7 +139,8 @@ def export(
 ) -> None:
     """Write every line of a stream's ledger as CSV or JSON lines."""
     with _open(store) as opened:
-        lines = (debit.to_dict() for debit in opened.debits(stream))
+        slips = bool(opened.stream(stream).guarantee.slips)  # a table has the same columns in each line
+        lines = (debit.to_dict(slips) for debit in opened.debits(stream))
         if as_json and output is None:
             Output(True).document({"stream": stream, "debits": list(lines), "decisions": _decisions(opened, stream)})
             return
@@ -205,8 +208,20 @@ def _say_grant(output: Output, facts: dict[str, Any]) -> None:
         output.text(f"Of that {stream}: {part['spent']} of {part['total']} (share {part['share']}).")
     if facts["free_share"] != "0":
         output.text(f"A share of {facts['free_share']} was not drawn by any stream.")
+    if "slips" in facts:
+        output.text(_slips(facts["slips"]))
+        for stream, part in facts["parts"].items():
+            if "slips" in part:
+                slips = part["slips"]
+                output.text(f"Of that {stream}: {slips['spent']} of {slips['total']} (share {slips['share']}).")
+        if facts["slips"]["free_share"] != "0":
+            output.text(f"Of the slips a share of {facts['slips']['free_share']} was not drawn by any stream.")
     for sentence in facts["together"]["sentences"]:
         output.text(sentence)
+
+
+def _slips(slips: dict[str, str]) -> str:
+    return f"May have slipped {slips['spent']} of {slips['total']} delta, {slips['left']} left."
 
 
 def _promised(facts: dict[str, Any]) -> str:
@@ -222,7 +237,8 @@ def _show_streams(store: Store, output: Output) -> None:
         currency = "epsilon" if spent.guarantee.kind == "pure" else "rho"
         rows.append(
             (stream.name, stream.method, f"{len(stream.keys):,}", f"{spent.settled:,}", f"{spent.lost:,}",
-             f"{at_most(spent.spent)} of {at_most(spent.guarantee.budget)} {currency}",
+             f"{at_most(spent.spent)} of {at_most(spent.guarantee.budget)} {currency}"
+             + (f", slips {at_most(spent.slipped)} of {at_most(spent.guarantee.slips)}" if spent.slips else ""),
              part.grant.name if part.share == 1 else f"{part.share} of {part.grant.name}")
         )  # fmt: skip
         doubts = store.doubts(stream)
@@ -245,7 +261,7 @@ def _show_stream(store: Store, name: str, last: int, output: Output) -> None:
     stream, spent = store.stream(name), store.spending(name)
     granted = _grant_facts(store, stream.part.grant.name)
     debits = list(store.debits(name, last=last))
-    rows = [
+    rows: list[tuple[Any, ...]] = [
         (d.tick, d.state, d.purpose, d.epsilon, d.settled_epsilon or "", d.rho, d.settled_rho or "", d.hash.hex()[:12])
         for d in debits
     ]
@@ -255,7 +271,21 @@ def _show_stream(store: Store, name: str, last: int, output: Output) -> None:
     )  # fmt: skip
     doubts = store.doubts(name)
     _say_doubts(output, name, doubts)
-    columns = ("tick", "state", "purpose", "epsilon reserved", "settled", "rho reserved", "settled", "hash")
+    columns: tuple[str, ...] = (
+        "tick",
+        "state",
+        "purpose",
+        "epsilon reserved",
+        "settled",
+        "rho reserved",
+        "settled",
+        "hash",
+    )
+    if spent.slips:
+        from hubbub.privacy.rounding import at_most
+
+        columns = (*columns[:-1], "delta", "hash")
+        rows = [(*row[:-1], at_most(d.cost.delta), row[-1]) for row, d in zip(rows, debits, strict=True)]
     output.table("", columns, rows)
     facts = {"stream": name, "budget": granted, "doubts": list(doubts)}
     output.document(facts | {"debits": [debit.to_dict() for debit in debits]})
@@ -270,6 +300,7 @@ def _verified(result: Any) -> dict[str, Any]:
         "lost": result.lost,
         "reserved": result.reserved,
         "spent": str(result.spent),
+        **({"slipped": str(result.slipped)} if result.slipped else {}),
         "head": result.head,
         "anchor_tick": result.anchor_tick,
         "faults": [{"tick": fault.tick, "what": fault.what} for fault in result.faults],
