@@ -12,10 +12,15 @@ from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
 from hubbub.released import Cost, Tick
 
 _LONG = 120
+_SLIPS = Fraction(1, 10**6)
 
 
 def never_charges_more_than_stated(subject: Subject) -> None:
-    """The costs that releases state, added up independently for the worst-placed unit, stay within the guarantee."""
+    """The costs that releases state, added up independently for the worst-placed unit, stay within the guarantee.
+
+    So does what they may slip. A mechanism with a threshold is given promises that have something set aside for that.
+    """
+    slips = subject.make(Guarantee.zcdp(Session(max_ticks=3), "1/2", delta=_SLIPS)).traits.slips
     for unit in (
         Event(),
         Session(max_ticks=3),
@@ -24,19 +29,31 @@ def never_charges_more_than_stated(subject: Subject) -> None:
         User(2, 40),
         User(None, 30),
     ):
-        for guarantee in (Guarantee.pure(unit, 1), Guarantee.zcdp(unit, "1/2"), Guarantee.approximate(unit, 1, "1e-9")):
+        for guarantee in _slipping(unit) if slips else _usual(unit):
             _replay(subject.make(guarantee), guarantee)
+
+
+def _usual(unit: Unit) -> tuple[Guarantee, ...]:
+    return Guarantee.pure(unit, 1), Guarantee.zcdp(unit, "1/2"), Guarantee.approximate(unit, 1, "1e-9")
+
+
+def _slipping(unit: Unit) -> tuple[Guarantee, ...]:
+    return (
+        Guarantee.zcdp(unit, "1/2", delta=_SLIPS),
+        Guarantee.approximate(unit, 1, 2 * _SLIPS, aside=_SLIPS),
+    )
 
 
 def _replay(releaser: OnlineMechanism, guarantee: Guarantee) -> None:
     horizon = guarantee.unit.horizon
     charged: list[Fraction] = []
+    slipped: list[Fraction] = []
     measured = 0
     for tick in range(_LONG if horizon is None else horizon):
         foreseen = releaser.cost(Tick(tick))
         release = releaser.release(counts(tick, keys=releaser.keys))
         expect(
-            release.cost.epsilon <= foreseen.epsilon and release.cost.rho <= foreseen.rho,
+            all(getattr(release.cost, name) <= getattr(foreseen, name) for name in ("epsilon", "rho", "delta")),
             f"Tick {tick} was announced to cost {foreseen} at most and cost {release.cost}.",
         )
         expect(
@@ -48,9 +65,18 @@ def _replay(releaser: OnlineMechanism, guarantee: Guarantee) -> None:
         expect(worst <= guarantee.budget, f"By tick {tick} a unit was charged {worst} of {guarantee.budget}.")
         expect(releaser.spent >= worst, f"At tick {tick} the account says {releaser.spent}, the releases {worst}.")
         expect(releaser.spent <= guarantee.budget, f"The account is overdrawn: {releaser.spent} of {guarantee.budget}.")
+        slipped.append(release.cost.delta)
+        if any(slipped):
+            _check_slips(tick, _worst(slipped, guarantee.unit), releaser.slipped, guarantee.slips)
     expect(measured > 0, "Not one tick was measured.")
     if horizon is not None:
         _ends(releaser, horizon)
+
+
+def _check_slips(tick: int, worst: Fraction, kept: Fraction, most: Fraction) -> None:
+    expect(worst <= most, f"By tick {tick} a unit was charged {worst} of {most} for slips.")
+    expect(kept >= worst, f"At tick {tick} the account says that {kept} may have slipped, the releases {worst}.")
+    expect(kept <= most, f"The account of slips is overdrawn: {kept} of {most}.")
 
 
 def _ends(releaser: OnlineMechanism, horizon: int) -> None:

@@ -90,6 +90,6 @@ def _play(make: Maker, pair: CountPair, table: NDArray[np.int64], tape: Tape, de
                         releaser.change_domain(wanted)
                         keys = wanted
         seen.note(number, "the snapshot", releaser.snapshot().to_bytes())
-        seen.note(number, "what is spent", releaser.spent)
+        seen.note(number, "what is spent", (releaser.spent, releaser.slipped))
         seen.note(number, "the next tick", releaser.next_tick)
     return run
