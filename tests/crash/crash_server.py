@@ -19,6 +19,7 @@ import signal
 import sys
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,19 @@ import numpy as np
 
 from hubbub.confidential import Counts
 from hubbub.errors import TickOutOfOrder, TickTaken
-from hubbub.mechanism import Measurement
+from hubbub.mechanism import Measurement, Traits
 from hubbub.privacy import Guarantee, Session
 from hubbub.release import Lpa
 from hubbub.released import Cost, Keys, Tick
 from hubbub.store import Store, faults
 
 KEYS = Keys([f"page {i}" for i in range(5)])
-GUARANTEE = Guarantee.pure(Session(max_ticks=10), 1)
+SLIPS = bool(os.environ.get("CRASH_SLIPS"))
+"""Whether the stream charges a second currency: what may slip."""
+
+GUARANTEE = (
+    Guarantee.zcdp(Session(max_ticks=10), 1, delta="1e-6") if SLIPS else Guarantee.pure(Session(max_ticks=10), 1)
+)  # fmt: skip
 NAME = "site"
 
 
@@ -41,6 +47,10 @@ class Recording(Lpa):
     """Writes each draw down the moment it is made, before anything else can happen to it."""
 
     drawn: int = -1
+    traits = Traits(slips=SLIPS)
+
+    def cost(self, tick: Tick) -> Cost:
+        return replace(super().cost(tick), delta=self._account.even_slip)
 
     def _measure(self, counts: Counts, cost: Cost) -> Measurement:
         made = super()._measure(counts, cost)
@@ -166,6 +176,7 @@ def look(address: str, folder: Path) -> dict[str, Any]:
     for tick, values in drawn:
         assert tick in debits, "a draw without a debit"
         assert not debits[tick].limit.is_free, "a draw that was charged nothing"
+        assert debits[tick].cost.slips == SLIPS, "a draw that was charged nothing for what may slip"
         if debits[tick].state == "settled":
             assert stored[str(tick)] == values, "the stored draw is another one"
         else:

@@ -18,9 +18,12 @@ from hubbub.store import faults
 SERVER = Path(__file__).parent / "crash_server.py"
 
 
-def kill(address: str, folder: Path, seed: int, rounds: list[str]) -> list[dict[str, object]]:
+def kill(
+    address: str, folder: Path, seed: int, rounds: list[str], slips: bool = False
+) -> list[dict[str, object]]:  # fmt: skip
     # One thread: a process with more may not be forked safely.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment["CRASH_SLIPS"] = "1" if slips else ""
     command = [sys.executable, str(SERVER), address, str(folder), str(seed), *rounds]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=600)
     assert done.returncode == 0, done.stderr[-5000:]
@@ -65,6 +68,15 @@ def test_sqlite(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(rows) == len(plan)
     report("SQLite", rows, capsys)
     assert int(str(rows[-1]["lost"])) > 0, "no kill hit between debit and settlement: the test tests nothing"
+
+
+def test_sqlite_where_something_may_slip(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Debits of both currencies, reserved and lost at every fault point; `verify` adds up both."""
+    plan = rounds(random=20, each=2)
+    rows = kill(str(folder / "site.db"), folder, 20260103, plan, slips=True)
+    assert len(rows) == len(plan)
+    report("SQLite, with slips", rows, capsys)
+    assert int(str(rows[-1]["lost"])) > 0
 
 
 def test_postgres(tmp_path: Path, postgres_url: str, capsys: pytest.CaptureFixture[str]) -> None:

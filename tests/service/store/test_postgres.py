@@ -17,6 +17,8 @@ import pytest
 import sqlalchemy as sa
 from tests.support.old_stores import old_store
 from tests.support.patience import until
+from tests.support.slipping import KEYS as LISTED
+from tests.support.slipping import VISITORS, Listing
 
 from hubbub.confidential import Counts, Cut
 from hubbub.errors import (
@@ -187,6 +189,36 @@ def test_layouts(new_postgres: Callable[[], str]) -> None:
         connection.execute("UPDATE hubbub_schema SET version = %s", (migrations.VERSION + 1,))
     with pytest.raises(SchemaMismatch, match="knows up to"):
         Store.open(older)
+
+
+def test_slips_as_on_sqlite_and_a_store_of_the_layout_before(postgres_url: str) -> None:
+    part = VISITORS.part("1/2", "1/4")
+
+    def counted(tick: int) -> Counts:
+        return Counts.of(LISTED, Tick(tick), np.array([812, 240, 97]))
+
+    with Store.open(postgres_url) as store:
+        with store.curate("site", Lpa(LISTED, GUARANTEE)) as curator:
+            curator.release(counted(0))
+        head = store.verify("site").head
+    with psycopg.connect(postgres_url) as connection:  # as it was before
+        for table, column in (("streams", "slips"), ("debits", "delta"), ("debits", "settled_delta")):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        connection.execute("UPDATE hubbub_schema SET version = 7")
+    with Store.open(postgres_url) as store:
+        assert store.verify("site", head=head).require().anchor_tick == 0
+        with store.curate("site", Lpa(LISTED, GUARANTEE)) as curator:
+            assert curator.proved
+            curator.release(counted(1))
+        with store.curate("lists", Listing(LISTED, part.guarantee), part=part) as curator:
+            curator.release(counted(0))
+            assert curator.lose(Tick(1)).cost.delta == part.guarantee.slips / 4
+        assert store.verify("lists").require().slipped == part.guarantee.slips / 2
+        with pytest.raises(GrantExhausted, match="has 3/4 of its slips left"):
+            store.create_stream("more", LISTED, VISITORS.part("1/4", "4/5"), "listing")
+        with store.database.write() as connection:
+            connection.execute(sa.text("UPDATE debits SET settled_delta = '0' WHERE settled_delta IS NULL"))
+        assert not store.verify("site").ok
 
 
 def test_streams_that_are_older_than_grants_get_theirs(new_postgres: Callable[[], str], tmp_path: Path) -> None:
