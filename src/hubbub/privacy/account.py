@@ -96,12 +96,15 @@ class Account:
 
     def covers(self, limit: Cost, cost: Cost) -> bool:
         """Whether `cost` is at most `limit`, in both currencies."""
-        return self.amount(cost) <= self.amount(limit) and cost.delta <= limit.delta
+        slips = cost.delta is limit.delta or cost.delta <= limit.delta  # the usual case without any arithmetic
+        return slips and self.amount(cost) <= self.amount(limit)
 
     def larger(self, one: Cost, other: Cost) -> Cost:
         """The smallest cost that covers both: the larger amount, and the larger of what may slip."""
         most = max(one, other, key=self.amount)
-        return most if one.delta == other.delta else replace(most, delta=max(one.delta, other.delta))
+        if one.delta is other.delta or one.delta == other.delta:
+            return most
+        return replace(most, delta=max(one.delta, other.delta))
 
     def charge(self, tick: int, cost: Cost) -> None:
         """Add `cost` at `tick`, or refuse and change nothing."""
