@@ -59,7 +59,7 @@ def read_items(
     <an item log, confidential>
     """
     whole(max_length, "max_length")
-    frame = _frame(source)
+    frame = _frame(source, (user, item))
     codes, owners, items = _codes(frame, user, item, max_length)
     lottery = Lottery(source_of_bytes)
     gathered = np.empty(0, dtype=np.uint64)
@@ -92,7 +92,7 @@ def _names(codes: NDArray[np.uint32], kind: Any) -> Any:
     return pl.Series(np.arange(count, dtype=np.uint32)).cat.to(kind).cast(pl.String)
 
 
-def _frame(source: Any) -> Any:
+def _frame(source: Any, columns: tuple[str, str]) -> Any:
     """A lazy table; what cannot be one is refused without a word of what is in it."""
     import polars as pl
 
@@ -103,9 +103,14 @@ def _frame(source: Any) -> Any:
     try:
         if isinstance(source, (pl.DataFrame, Mapping)):
             return pl.DataFrame(source).lazy()
-        if hasattr(source, "columns") and hasattr(source, "iloc"):
-            return pl.from_pandas(source).lazy()
-    except (pl.exceptions.PolarsError, TypeError, ValueError, ImportError, AttributeError):
+        if hasattr(source, "columns") and hasattr(source, "iloc"):  # pandas, which need not be installed
+            wanted = [column for column in source.columns if column in columns]
+            texts = {column: source[column].astype(object).where(source[column].notna(), None) for column in wanted}
+            return pl.DataFrame(
+                {name: [None if cell is None else str(cell) for cell in cells] for name, cells in texts.items()},
+                schema=dict.fromkeys(wanted, pl.String),
+            ).lazy()
+    except (pl.exceptions.PolarsError, TypeError, ValueError, AttributeError):
         raise InvalidInput("The table cannot be read: its columns differ in length or kind.", _SHAPE) from None
     raise InvalidInput(f"A log is a file's path or a table; got {type(source).__name__}.", _SHAPE)
 

@@ -24,7 +24,8 @@ class Zealous(ItemMethod):
 
     Each user counts for at most `max_items` items, drawn by lot. Counts below `keep` (tau) are dropped, discrete
     Laplace noise is added, and what does not lie above `thresholds.publish` (tau') is dropped too. With `users`, a
-    public bound on how many users the log holds, the guarantee is the stronger, probabilistic one, and thresholds are higher.
+    public bound on how many users the log holds, the guarantee is the stronger, probabilistic one, at higher
+    thresholds.
 
     Guarantee
         Protects: one user with all rows; neighbouring logs have a user more or less (not one replaced by another).

@@ -19,7 +19,7 @@ TABLE_61 = (
     (5.0, 100, "3.2e-03", "1.4e-08"),
     (5.0, 200, "6.5e-12", "2.9e-17"),
 )
-"""lambda, tau', delta, delta' for U = 500,000 and m = 5; tau = 1."""
+"""lambda, tau', delta, delta' for U = 500,000 and m = 5; tau = 1. Printed rounded up, as suits a delta."""
 
 TABLE_62 = ((1, "81.1"), (3, "78.7"), (4, "78.6"), (5, "78.7"), (7, "79.3"), (9, "80.3"))
 """tau and tau' for m = 2, epsilon = 1, U = 500,000, and delta = 0.001 (the caption says 0.01)."""
