@@ -16,7 +16,7 @@ from hubbub.itemlogs.division import Division
 from hubbub.itemlogs.method import ItemMethod, Progress
 from hubbub.itemlogs.published import Published
 from hubbub.itemlogs.thresholds import UNIT, gaussian_threshold
-from hubbub.itemlogs.weighing import picks, weigh
+from hubbub.itemlogs.weighing import picks, picks_again, weigh
 from hubbub.noise import ByteSource, DiscreteGaussian, Lottery
 
 COUNT_SHARE = Fraction(1, 5)
@@ -93,7 +93,7 @@ class WeightedRounds(ItemMethod):
                 chosen = picks(pairs, limit, lottery)
             else:
                 cut = int(self.promising * math.sqrt(self._noises[0].variance_parameter))
-                chosen = picks(pairs, limit, lottery, scores, ~published & (scores > cut))
+                chosen = picks_again(pairs, limit, lottery, scores, ~published, cut)
             # An item without weight has noise all the same: whether anyone picked it must not show.
             noisy = weigh(chosen, items, limit) + noise.sample(items)
             published |= held & (noisy > threshold)

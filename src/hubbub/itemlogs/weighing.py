@@ -37,22 +37,24 @@ def weigh(pairs: Pairs, items: int, max_items: int) -> NDArray[np.int64]:
     return np.bincount(codes, weights=per_user[users], minlength=items).astype(np.int64)
 
 
-def picks(
-    pairs: Pairs,
-    limit: int,
-    lottery: Lottery,
-    scores: NDArray[np.int64] | None = None,
-    worth: NDArray[np.bool_] | None = None,
-) -> Pairs:
-    """What each user gives weight to: at most `limit` items, by lot; with `scores`, those with the highest.
+def picks(pairs: Pairs, limit: int, lottery: Lottery) -> Pairs:
+    """What each user gives weight to when nothing is known yet: at most `limit` items, by lot."""
+    return at_random(pairs, limit, lottery)
 
-    Of the items, only those that are `worth` it: neither published already nor hopeless, by what earlier rounds
-    released or drew.
+
+def picks_again(
+    pairs: Pairs, limit: int, lottery: Lottery, scores: NDArray[np.int64], unlisted: NDArray[np.bool_], cut: int
+) -> Pairs:
+    """What each user gives weight to after a first round: at most `limit` items that are `unlisted` (not published
+    yet) and have a score above `cut`, the highest first. Who has none gives all to the best of the rest.
     """
     users, codes = pairs
-    if worth is not None:
-        still = worth[codes]
-        users, codes = users[still], codes[still]
-    if scores is None:
-        return at_random((users, codes), limit, lottery)
-    return by_score((users, codes), limit, scores, lottery)
+    left = unlisted[codes]
+    users, codes = users[left], codes[left]
+    good = scores[codes] > cut
+    hopeful = np.zeros(int(users[-1]) + 1 if len(users) else 0, dtype=np.bool_)
+    hopeful[users[good]] = True
+    best = by_score((users[good], codes[good]), limit, scores, lottery)
+    rest = ~hopeful[users]
+    last = by_score((users[rest], codes[rest]), 1, scores, lottery)
+    return np.concatenate((best[0], last[0])), np.concatenate((best[1], last[1]))

@@ -1,6 +1,7 @@
 """Every small log and every neighbour of it, through the code that runs: how far a user moves weights and counts."""
 
 import itertools
+from functools import partial
 from math import isqrt
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from hubbub.itemlogs.bounding import at_random
 from hubbub.itemlogs.thresholds import UNIT
-from hubbub.itemlogs.weighing import picks, weigh
+from hubbub.itemlogs.weighing import picks, picks_again, weigh
 from hubbub.noise import Lottery
 
 USERS, ITEMS = 3, 3
@@ -31,11 +32,10 @@ def without(pairs, user):
     return pairs[0][left], pairs[1][left]
 
 
-def check_neighbours(pairs, user, limit, lottery, scores=None, worth=None):
+def check_neighbours(pairs, user, limit, pick):
     """The L2 change is at most UNIT; items that only `user` has weigh at most UNIT/sqrt(t), t of them."""
     other = without(pairs, user)
-    mine = weigh(picks(pairs, limit, lottery, scores, worth), ITEMS, limit)
-    theirs = weigh(picks(other, limit, lottery, scores, worth), ITEMS, limit)
+    mine, theirs = (weigh(pick(log), ITEMS, limit) for log in (pairs, other))
     change = mine - theirs
     assert int(np.sum(change.astype(object) ** 2)) <= UNIT**2
     alone = np.setdiff1d(pairs[1], other[1])
@@ -48,16 +48,29 @@ def test_one_round_on_every_small_log(limit):
     lottery = Lottery()
     for pairs in logs():
         for user in range(USERS):
-            check_neighbours(pairs, user, limit, lottery)
+            check_neighbours(pairs, user, limit, lambda log: picks(log, limit, lottery))
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_a_later_round_on_every_small_log_whatever_the_first_showed(limit):
     lottery = Lottery()
-    for order in itertools.permutations((-5, 0, 7)):
-        for worth in itertools.product((False, True), repeat=ITEMS):
+    for scores in (*itertools.permutations((-5, 7, 9)), (-5, -5, 7), (-5, -5, -5)):
+        for unlisted in ((True, True, True), (False, True, True)):
+            pick = partial(
+                picks_again, limit=limit, lottery=lottery, scores=np.array(scores), unlisted=np.array(unlisted), cut=0
+            )
             for pairs in logs():
-                check_neighbours(pairs, 0, limit, lottery, np.array(order), np.array(worth))
+                check_neighbours(pairs, 0, limit, pick)
+
+
+def test_what_is_picked_in_a_later_round():
+    """Published ones never, the highest first; below the cut only the best one of who has nothing better."""
+    pairs = arrays([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 0)])
+    scores, unlisted = np.array([50, -9, -3]), np.array([True, True, True])
+    chosen = picks_again(pairs, 2, Lottery(), scores, unlisted, 0)
+    assert sorted(zip(*(half.tolist() for half in chosen), strict=True)) == [(0, 0), (1, 2), (2, 0)]
+    chosen = picks_again(pairs, 2, Lottery(), scores, np.array([False, True, True]), -20)
+    assert sorted(zip(*(half.tolist() for half in chosen), strict=True)) == [(0, 1), (0, 2), (1, 1), (1, 2)]
 
 
 def test_rounding_never_makes_a_users_weights_longer():
