@@ -9,10 +9,14 @@ from typing import Any
 from hubbub.errors import InvalidParameter
 from hubbub.exact import Exact, exact
 from hubbub.itemlogs.claim import Claim
+from hubbub.privacy.rounding import at_most
 from hubbub.privacy.zcdp import rho_of_epsilon
 
 FOUND = Fraction(1, 2)
 """The part of delta for items of one user that slip through; the rest turns rho into epsilon."""
+
+LEAST = Fraction(1, 2**34)
+"""Below this rho (an epsilon of some 4e-5) a tenth of it would need noise beyond what is proved and tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,11 @@ class Division:
             )
         slips = claim.delta * FOUND
         rho = rho_of_epsilon(claim.epsilon, claim.delta - slips)
+        if rho < LEAST:
+            raise InvalidParameter(
+                f"`epsilon` is {at_most(claim.epsilon)}: the noise would be larger than we can draw.",
+                "Values from 0.01 to 3 are usual.",
+            )
         division = cls(
             tuple(rho * (1 - share) * part for part, _ in rounds),
             tuple(slips * part for _, part in rounds),

@@ -99,7 +99,7 @@ def _frame(source: Any, columns: tuple[str, str]) -> Any:
     if isinstance(source, pl.LazyFrame):
         return source
     if isinstance(source, (str, Path)):
-        return _scan(Path(source))
+        return _scan(Path(source), columns)
     try:
         if isinstance(source, (pl.DataFrame, Mapping)):
             return pl.DataFrame(source).lazy()
@@ -115,7 +115,7 @@ def _frame(source: Any, columns: tuple[str, str]) -> Any:
     raise InvalidInput(f"A log is a file's path or a table; got {type(source).__name__}.", _SHAPE)
 
 
-def _scan(path: Path) -> Any:
+def _scan(path: Path, columns: tuple[str, str]) -> Any:
     import polars as pl
 
     kind = path.suffix.lower()
@@ -126,8 +126,23 @@ def _scan(path: Path) -> Any:
     if not path.stat().st_size:
         raise InvalidInput(f"{path.name} is empty.", _SHAPE)
     if kind == ".csv":
-        return pl.scan_csv(path, infer_schema=False, encoding="utf8-lossy")
-    return pl.scan_parquet(path) if kind == ".parquet" else pl.scan_ndjson(path, infer_schema_length=1000)
+        return pl.scan_csv(path, infer_schema=False, encoding="utf8-lossy", separator=_separator(path))
+    if kind == ".parquet":
+        return pl.scan_parquet(path)
+    try:
+        kinds = dict(pl.scan_ndjson(path, infer_schema_length=1000).collect_schema())
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError):
+        raise InvalidInput(f"{path.name} cannot be read.", _SHAPE) from None
+    # What the first lines hold as numbers later ones may hold as text.
+    texts = {column: pl.String for column in columns if column in kinds and not kinds[column].is_nested()}
+    return pl.scan_ndjson(path, infer_schema_length=1000, schema_overrides=texts)
+
+
+def _separator(path: Path) -> str:
+    """Comma, or what the first line has more of."""
+    with path.open("rb") as file:
+        head = file.readline(65_536)
+    return max(",;\t", key=lambda mark: head.count(mark.encode()))
 
 
 def _codes(frame: Any, user: str, item: str, max_length: int) -> tuple[Any, Any, Any]:

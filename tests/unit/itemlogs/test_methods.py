@@ -92,6 +92,8 @@ def test_numbers_out_of_range_are_refused(name, numbers, words):
 def test_other_refusals():
     with pytest.raises(hb.InvalidParameter, match="count_share"):
         Weighted(1, "1e-6", 5, count_share=1)
+    with pytest.raises(hb.InvalidParameter, match="larger than we can draw"):
+        Adaptive("1e-6", "1e-6", 5)
     with pytest.raises(hb.InvalidParameter, match="users"):
         Zealous(1, "1e-6", 5, users=0)
     with pytest.raises(hb.InvalidParameter, match="keep"):
@@ -187,3 +189,9 @@ def test_what_they_say_of_themselves():
     assert repr(Adaptive(1, "1e-6", 3)) == ("<Adaptive: epsilon = 1, delta = 1e-6 for each user, at most 3 items each>")
     assert repr(ItemLog.of(LOG)) == "<an item log, confidential>"
     assert "ann" not in repr(vars(ItemLog.of(LOG)))
+
+
+@pytest.mark.parametrize("spends", [*METHODS.values(), hb.publish_items], ids=lambda one: one.__name__)
+def test_whatever_spends_states_its_guarantee(spends):
+    for word in ("Guarantee", "Protects:", "Enforced", "Formula:", "Not covered:", "Reference:", "Proof: docs/proofs/"):
+        assert word in spends.__doc__

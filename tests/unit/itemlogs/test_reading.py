@@ -152,3 +152,17 @@ def test_a_log_read_in_many_parts_is_the_same(monkeypatch, tmp_path):
     assert told[-1].endswith("5,000 rows so far")
     few = pairs(read_items(path, held=7))
     assert {len(one) for one in few} == {7}
+
+
+def test_numbers_that_become_text_far_down(tmp_path):
+    path = tmp_path / "log.jsonl"
+    rows = [{"user": i, "item": 7} for i in range(3000)] + [{"user": "x", "item": "seven"}]
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    assert len(pairs(read_items(path))) == 3001
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_files_out_of_spreadsheets(tmp_path, mark):
+    path = tmp_path / "log.csv"
+    path.write_text(f"\ufeffuser{mark}item\nann{mark}flu\n", encoding="utf-8")
+    assert pairs(read_items(path)) == [["flu"]]
