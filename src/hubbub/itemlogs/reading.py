@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import InvalidInput
 from hubbub.exact import whole
-from hubbub.itemlogs.bounding import at_random, joined
+from hubbub.itemlogs.bounding import at_random, distinct, joined
 from hubbub.itemlogs.log import ItemLog
 from hubbub.noise import ByteSource, Lottery
 
@@ -67,7 +67,7 @@ def read_items(
     limit, rows = GATHERED, 0
     for words in _batches(codes):
         rows += len(words)
-        waiting.append(np.unique(words))
+        waiting.append(words)
         if sum(map(len, waiting)) > limit:
             gathered = _merged([gathered, *waiting], held, lottery)
             waiting, limit = [], max(GATHERED, len(gathered))
@@ -201,8 +201,7 @@ def _batches(codes: Any) -> Iterator[NDArray[np.uint64]]:
 
 def _merged(parts: list[NDArray[np.uint64]], held: int, lottery: Lottery) -> NDArray[np.uint64]:
     """Every pair once, sorted by user, and of one user `held` at most: the same ones whatever the parts were."""
-    words = np.unique(np.concatenate(parts))
-    return joined(*at_random(_parts(words), held, lottery))
+    return joined(*at_random(_parts(distinct(parts)), held, lottery))
 
 
 def _parts(words: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
