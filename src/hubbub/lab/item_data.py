@@ -66,5 +66,6 @@ LOGS: dict[str, Callable[[], ItemLog]] = {
     "msnbc": msnbc_log,
     "search log, 15 words a user": search_log,
     "search log, 2 words a user": lambda: search_log(mean=2),
+    "search log, 1 word a user": lambda: search_log(mean=1),
 }
 """What the methods are compared on."""
