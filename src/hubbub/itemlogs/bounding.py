@@ -7,6 +7,7 @@ Proof: docs/proofs/itemlogs.md, section 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from hubbub.noise import Lottery
 Pairs = tuple[NDArray[np.uint32], NDArray[np.uint32]]
 """Users and items, place by place."""
 
-Keys = tuple[NDArray[np.generic], ...]
+Keys = tuple[NDArray[Any], ...]
 """What pairs are ordered by, as for `numpy.lexsort`: the last decides first."""
 
 AT_A_TIME = 1 << 17

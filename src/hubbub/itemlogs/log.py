@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from hubbub.confidential import Confidential
 from hubbub.confidential.sealed import Sealed
+from hubbub.errors import InvalidInput
+from hubbub.itemlogs.bounding import joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,16 @@ class ItemLog(Sealed):
     items: Confidential[NDArray[np.uint32]] = field(repr=False)
     labels: Confidential[Sequence[str]] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        # A pair twice would count twice, and bounds are enforced user by user: nothing here is taken on trust.
+        users, items, labels = self.users.reveal(), self.items.reveal(), self.labels.reveal()
+        words = joined(users, items)
+        if np.any(words[1:] <= words[:-1]) or (len(items) and int(items.max()) >= len(labels)):
+            raise InvalidInput(
+                "The pairs of an item log must be different, sorted by user and item, and every item must have a name.",
+                "Make a log with `read_items`.",
+            )
+
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> ItemLog:
         """A small log from pairs of names, for tests and examples."""
@@ -40,7 +52,7 @@ class ItemLog(Sealed):
 
     @classmethod
     def from_codes(cls, users: NDArray[np.uint32], items: NDArray[np.uint32], labels: Sequence[str]) -> ItemLog:
-        """Pairs that are sorted by user, and different."""
+        """Pairs that are different, and sorted by user and item."""
         return cls(Confidential(users), Confidential(items), Confidential(labels))
 
     def __repr__(self) -> str:

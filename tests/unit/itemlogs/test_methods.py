@@ -195,3 +195,10 @@ def test_what_they_say_of_themselves():
 def test_whatever_spends_states_its_guarantee(spends):
     for word in ("Guarantee", "Protects:", "Enforced", "Formula:", "Not covered:", "Reference:", "Proof: docs/proofs/"):
         assert word in spends.__doc__
+
+
+@pytest.mark.parametrize(("users", "items"), [([0, 0], [1, 1]), ([1, 0], [0, 0]), ([0, 0], [1, 0]), ([0], [2])])
+def test_a_log_whose_bounds_could_not_be_enforced_is_refused(users, items):
+    codes = (np.array(one, dtype=np.uint32) for one in (users, items))
+    with pytest.raises(hb.InvalidInput, match="different, sorted"):
+        ItemLog.from_codes(*codes, ["a", "b"])
