@@ -26,9 +26,10 @@ class WeightedRounds(ItemMethod):
     """The base of `Weighted` and `Adaptive`: which differ in their rounds alone.
 
     In each round a user gives one weight to items of their own; discrete Gaussian noise is added to the weight of every
-    item; what passes the round's threshold is published. Later rounds see the noisy weights of the first: a user then
-    picks items that are not published yet, whose noisy weight says that they may get there, the most promising first.
-    Counts are another release, about the published items: each user counts for at most `max_items` of them.
+    item; what somebody gave weight to and passes the round's threshold is published. Later rounds see the noisy weights
+    of the first: a user then picks items that are not published yet, whose noisy weight says that they may get there,
+    the most promising first. Counts are another release, about the published items: each user counts for at most
+    `max_items` of them.
 
     Guarantee
         Protects: one user with all rows; neighbouring logs have a user more or less.
@@ -82,8 +83,6 @@ class WeightedRounds(ItemMethod):
         self, pairs: Pairs, items: int, progress: Progress
     ) -> tuple[NDArray[np.intp], NDArray[np.int64] | None]:
         limit = self.claim.max_items
-        held = np.zeros(items, dtype=np.bool_)
-        held[pairs[1]] = True
         published = np.zeros(items, dtype=np.bool_)
         scores: NDArray[np.int64] | None = None
         lottery = Lottery(self._source)
@@ -94,9 +93,11 @@ class WeightedRounds(ItemMethod):
             else:
                 cut = int(self.promising * math.sqrt(self._noises[0].variance_parameter))
                 chosen = picks_again(pairs, limit, lottery, scores, ~published, cut)
-            # An item without weight has noise all the same: whether anyone picked it must not show.
-            noisy = weigh(chosen, items, limit) + noise.sample(items)
-            published |= held & (noisy > threshold)
+            weights = weigh(chosen, items, limit)
+            # An item without weight has noise all the same, which later picks go by; but it is never published: of one
+            # user's own items there may be thousands, and the threshold is made for the few that the user picked.
+            noisy = weights + noise.sample(items)
+            published |= (weights > 0) & (noisy > threshold)
             scores = noisy if scores is None else scores
         return self._counted(pairs, published, progress)
 

@@ -77,6 +77,13 @@ def test_weights(kind, items):
 
 
 @pytest.mark.parametrize("kind", [Weighted, Adaptive])
+def test_weights_of_users_with_far_more_items_than_they_pick(kind):
+    """Items that nobody picked could pass by their noise alone: 43 % of users were exposed, for a promised 2.5 %."""
+    method = kind(1, "0.05", 5, allow_weak=True)
+    assert not too_many(exposed(method, 3000, 200), 3000, method.claim.rho_delta)
+
+
+@pytest.mark.parametrize("kind", [Weighted, Adaptive])
 def test_weights_with_a_threshold_for_less_noise_fail(kind):
     method = kind(1, "0.05", 5, allow_weak=True)
     method.thresholds = tuple(int(0.7 * threshold) for threshold in method.thresholds)

@@ -33,13 +33,12 @@ def without(pairs, user):
 
 
 def check_neighbours(pairs, user, limit, pick):
-    """The L2 change is at most UNIT; items that only `user` has weigh at most UNIT/sqrt(t), t of them."""
+    """The L2 change is at most UNIT; items that only `user` gave weight to, t of them, weigh at most UNIT/sqrt(t)."""
     other = without(pairs, user)
     mine, theirs = (weigh(pick(log), ITEMS, limit) for log in (pairs, other))
     change = mine - theirs
     assert int(np.sum(change.astype(object) ** 2)) <= UNIT**2
-    alone = np.setdiff1d(pairs[1], other[1])
-    weights = mine[alone][mine[alone] > 0]
+    weights = mine[(theirs == 0) & (mine > 0)]
     assert not len(weights) or max(weights) <= isqrt(UNIT**2 // len(weights))
 
 
