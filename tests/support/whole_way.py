@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import combinations, count
 from pathlib import Path
@@ -135,7 +135,7 @@ class Memory:
 
     def keep_cut(self, stream: str, cut: Cut) -> Cut:
         del stream
-        copy = Cut(cut.tick, cut.time, json.loads(json.dumps(dict(cut.frontier))), cut.source, cut.doubt)
+        copy = replace(cut, frontier=json.loads(json.dumps(dict(cut.frontier))))
         self.seen.note(self.next_tick, "when ticks are closed", (cut.tick, cut.time, cut.doubt))
         return self._cuts.setdefault(cut.tick, copy)
 
