@@ -1,4 +1,4 @@
-"""What tests of several kinds share: a real PostgreSQL, started once; examples and noise that are the same on every run."""
+"""What tests of several kinds share: a real PostgreSQL, started once; examples and noise, the same on every run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _OWN = os.getpid()
 def repeatable_noise(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise hangs on the test's name alone, so that a failure can be repeated and chance fails no build.
 
-    Processes that a test starts draw what they like. `HUBBUB_EXPLORE=1` lets all draw, `HUBBUB_NOISE=word` tries others.
+    Processes that a test starts draw what they like. With `HUBBUB_EXPLORE=1` all do; `HUBBUB_NOISE=word` gives others.
     """
     if os.environ.get("HUBBUB_EXPLORE"):
         return

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets  # not for privacy: names and keys, no noise
+from contextlib import suppress
 from pathlib import Path
 
 from hubbub.errors import StoreUnavailable
@@ -11,8 +14,8 @@ from hubbub.errors import StoreUnavailable
 def state_folder() -> Path:
     """`$HUBBUB_STATE`, else `$XDG_STATE_HOME/hubbub`, else `~/.local/state/hubbub`.
 
-    It holds this machine's name and the marks that tell whether a store was set back; so it must outlive the process,
-    and must not be part of the store's backups.
+    It holds this machine's name, the key with which places in its files are sealed, and the marks that tell whether a
+    store was set back; so it must outlive the process, and must not be part of the store's backups.
     """
     if own := os.environ.get("HUBBUB_STATE"):
         return Path(own)
@@ -25,3 +28,58 @@ def state_folder() -> Path:
             "This user has no home, so there is no place for marks, which tell whether a store was set back.",
             "Set HUBBUB_STATE to a folder that outlives the process and is not part of the store's backups.",
         ) from None
+
+
+def kept_word(name: str, digits: int, folder: Path | None = None) -> str:
+    """A random word of hexadecimal digits that is made once on this machine, kept in its state folder, and stays.
+
+    A word that a power cut has damaged is not mended but replaced by another: then nothing is proved, and nothing can
+    be read, that was written under the old one.
+    """
+    path = (folder or state_folder()) / name
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = _read(path)
+        if found is None:
+            _make(path, digits)
+            found = _read(path)
+        if found is None or not re.fullmatch(f"[0-9a-f]{{{digits}}}", found):
+            _make(path, digits, replacing=True)
+            found = path.read_text()
+        return found
+    except OSError as error:
+        raise StoreUnavailable(
+            f"What this machine keeps for itself cannot be kept in {path.parent}: {error.strerror}.",
+            "Make the folder writable for this user, or set HUBBUB_STATE to another one.",
+        ) from None
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(errors="replace").strip()
+    except FileNotFoundError:
+        return None
+
+
+def _make(path: Path, digits: int, *, replacing: bool = False) -> None:
+    """A file that is whole or not there at all, also after a power cut; of two processes at once the first wins."""
+    draft = path.with_name(f"{path.name}-{secrets.token_hex(16)}")  # not for privacy: a free name
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(file, secrets.token_hex(digits // 2).encode())  # not for privacy: a word that stays
+        os.fsync(file)
+    finally:
+        os.close(file)
+    try:
+        if replacing:
+            os.replace(draft, path)
+        else:
+            with suppress(FileExistsError):
+                os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -155,7 +155,7 @@ class Cutter:
             for_all = PAST_LOST
         self._grace, self._past_lost = timedelta(0), False
         for tick, doubt in self._runs(self._last.tick + 1, due, for_all):
-            self._last = Cut(tick, now, frontier, self._source.identity, doubt)
+            self._last = Cut(tick, now, frontier, self._source.identity, doubt, self._source.shared)
             self._pending.append(self._last)
 
     def _write(self) -> None:

@@ -82,7 +82,7 @@ def start_at_the_end(source: Source, tick: int, clock: Clock) -> Cut:
     frontier = source.frontier() or {}
     if frontier:
         source.open(frontier)
-    return Cut(tick, clock(), frontier, source.identity)
+    return Cut(tick, clock(), frontier, source.identity, shared=source.shared)
 
 
 def oldest_needed(

@@ -43,6 +43,9 @@ class Source(ABC):
     waits_for_us = False
     """True where records wait for us while we are down (a log, a broker); False where they come by our own hand."""
 
+    shared = False
+    """True where a position means the same on every machine (a broker); False where it is one in files of this one."""
+
     @property
     def identity(self) -> str:
         """To what positions belong: a machine's log, a spool, a broker's stream. It holds no password."""

@@ -23,6 +23,7 @@ class Cut(Sealed):
     | `frontier` | where the source ended then |
     | `source` | the identity of the source: to others the frontier means nothing |
     | `doubt` | why the ticks that it closes cannot be measured; empty where they can |
+    | `shared` | whether the frontier means the same on other machines (a broker); otherwise the store seals it |
 
     A frontier tells how much was written by when, so a cut is confidential: it prints without it.
 
@@ -36,6 +37,7 @@ class Cut(Sealed):
     frontier: Mapping[str, str]
     source: str = ""
     doubt: str = ""
+    shared: bool = False
 
     @property
     def begins_anew(self) -> bool:

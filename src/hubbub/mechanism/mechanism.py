@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from hubbub.confidential import Counts
-from hubbub.errors import UnknownKey
+from hubbub.errors import InvalidParameter, UnknownKey
 from hubbub.mechanism.option import Option, options_of, resolved
 from hubbub.mechanism.traits import Traits
 from hubbub.noise import ByteSource
@@ -29,6 +29,7 @@ class Mechanism(ABC):
     traits: ClassVar[Traits]
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        _expect_reach(keys, guarantee)
         self.keys = keys
         self.guarantee = guarantee
         self.source = source
@@ -84,3 +85,15 @@ class Mechanism(ABC):
                 f"The counts have other keys than the stream: {keys!r} instead of {self.keys!r}.",
                 "Count by the keys of the stream: they change by a released decision alone.",
             )
+
+
+def _expect_reach(keys: Domain, guarantee: Guarantee) -> None:
+    """Noise is made for `max_items` keys per tick: where one thing counts in more of them, it would be too little."""
+    unit = guarantee.unit
+    if keys.reach > unit.max_items:
+        raise InvalidParameter(
+            f"In {keys!r} one and the same thing counts in up to {keys.reach} keys at once, and the promise is made "
+            f"for {unit.one} that counts in {unit.max_items} per tick: its noise would be too small.",
+            f"Promise sessions or people with max_items={keys.reach}. Or let each thing count in one node alone: "
+            "Hierarchy(…, nested=False), and add up what was released with `totals`.",
+        )

@@ -138,11 +138,16 @@ class Pipeline:
     def _replay(self, fresh: CountingByCuts, tick: int) -> CountingByCuts:
         """A file is read from its beginning, and the ticks that are out are skipped: if it is still the same file."""
         self._source.open({})
-        here = Cut(-1, self._started, self._source.frontier() or {}, self._source.identity)
+        here = Cut(-1, self._started, self._source.frontier() or {}, self._source.identity, shared=self._source.shared)
         if not self._cuts:
             self._cuts = [self._store.keep_cut(self.name, here)]
         if tick < 0:
             return fresh
+        if here.frontier and not self._cuts[0].frontier:
+            raise PrivacyRefusal(
+                "Which file the first ticks were released from can be read only on the machine that released them.",
+                "Go on there, with its state folder (HUBBUB_STATE), or start a new stream; what both publish adds up.",
+            )
         if dict(self._cuts[0].frontier) != dict(here.frontier):
             raise PrivacyRefusal(
                 "The file is not the one whose first ticks were released: it has changed since.",

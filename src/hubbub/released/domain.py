@@ -56,6 +56,11 @@ class Domain(ABC):
         return (len(self),)
 
     @property
+    def reach(self) -> int:
+        """In how many keys one and the same thing may count at once; a unit's `max_items` must allow for as many."""
+        return 1
+
+    @property
     def noun(self) -> str:
         """What one of them is called in a sentence."""
         return "key"

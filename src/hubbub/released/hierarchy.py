@@ -19,8 +19,9 @@ _TOP = -1
 class Hierarchy(Domain):
     """A public tree, or several: each node's name with that of its parent, or None at the top.
 
-    Every node is a key of its own, so a unit that counts in a leaf counts in all nodes above it too if they are
-    measured: the unit's `max_items` must allow for the whole `depth`.
+    Every node is a key of its own. If `nested`, what counts in a node counts in all nodes above it too, so the unit's
+    `max_items` must allow for the whole `depth`, or no mechanism takes it. Otherwise each thing counts in one node
+    alone, and `totals` of what was released adds them up, free of charge.
 
     >>> tree = Hierarchy({"country": None, "north": "country", "south": "country", "harbour": "north"})
     >>> tree.depth, tree.path("harbour"), [tree.names[i] for i in tree.leaves]
@@ -31,7 +32,8 @@ class Hierarchy(Domain):
 
     kind: ClassVar[str] = "hierarchy"
 
-    def __init__(self, parents: Mapping[str, str | None]) -> None:
+    def __init__(self, parents: Mapping[str, str | None], *, nested: bool = True) -> None:
+        self.nested = nested
         self._names, self._positions = listed(parents)
         for name, parent in parents.items():
             if parent is not None and parent not in self._positions:
@@ -74,6 +76,10 @@ class Hierarchy(Domain):
         return levels
 
     @property
+    def reach(self) -> int:
+        return self.depth if self.nested else 1
+
+    @property
     def depth(self) -> int:
         """How many keys one leaf can count in, itself included."""
         return int(self._levels.max())
@@ -102,11 +108,12 @@ class Hierarchy(Domain):
 
     def to_dict(self) -> dict[str, Any]:
         above = [None if parent == _TOP else self._names[parent] for parent in self.parents.tolist()]
-        return {"kind": self.kind, "names": list(self._names), "parents": above}
+        apart = {} if self.nested else {"nested": False}
+        return {"kind": self.kind, "names": list(self._names), "parents": above, **apart}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Hierarchy:
-        return cls(dict(zip(facts["names"], facts["parents"], strict=True)))
+        return cls(dict(zip(facts["names"], facts["parents"], strict=True)), nested=facts.get("nested", True))
 
     def __len__(self) -> int:
         return len(self._names)

@@ -18,6 +18,7 @@ from hubbub.store.debit import Debit
 from hubbub.store.decisions import Counted, decided, expect_named
 from hubbub.store.faults import fault_point
 from hubbub.store.ledger import NOBODY, Ledger, Moved, Position, taken
+from hubbub.store.mark_file import without_a_mark
 from hubbub.store.options import with_options
 from hubbub.store.owner import is_gone, new_owner, retire
 from hubbub.store.stream import Definition
@@ -108,6 +109,7 @@ class Curator:
         self._closed = False
         self._opened = ledger.clock()
         self._proved: bool | None = None
+        self._unmarked = False  # no mark at all: a new machine, or a state folder that was emptied
         self._largest: Cost | None = None
         self._handed_back = False
         try:
@@ -349,7 +351,11 @@ class Curator:
 
     def _require_unseen(self, tick: Tick) -> None:
         """Without proof, a tick that was over before we began may have been released in a past we do not see."""
-        if self.proved or self._ledger.mark is None or tick.start is None or tick.length is None:
+        if self.proved or self._ledger.mark is None:
+            return
+        if tick.start is None or tick.length is None:
+            if self._unmarked:
+                raise without_a_mark(tick.index, self.stream.name, self._position.last_tick)
             return
         if tick.start + tick.length <= self._opened:
             raise StoreSetBack(
@@ -416,6 +422,7 @@ class Curator:
         # Reservations that a closed curator handed back are as good as our own, if the mark knows of it.
         self._handed_back = file is None or (mark is not None and mark.free and mark.hash == self._position.last[0])
         if self._proved is None:
+            self._unmarked = mark is None
             self._proved = (
                 file is not None and mark is not None and file.whole and not self._ledger.released_after(mark)
             )

@@ -11,33 +11,41 @@ from hubbub.confidential import Cut
 from hubbub.errors import InvalidParameter
 from hubbub.store import schema
 from hubbub.store.database import Database
+from hubbub.store.envelope import MARK, Envelope
 from hubbub.store.times import from_micros, to_micros
 
 _C = schema.cuts.c
 _COLUMNS = (_C.tick, _C.source, _C.time, _C.frontier, _C.doubt)
 
 
-def keep(database: Database, stream: int, cut: Cut) -> Cut:
+ELSEWHERE = " (sealed)"
+"""Behind the source of a cut that this machine cannot read: so it is nobody's own, and nothing is read on from it."""
+
+
+def keep(database: Database, envelope: Envelope, stream: int, cut: Cut) -> Cut:
     """Write a tick's cut, durably; if the tick has one already, that one stands and is returned."""
     if cut.time.tzinfo is None:
         raise InvalidParameter("A cut's time needs a time zone.", "Use datetime.now(UTC).")
+    frontier = json.dumps(dict(cut.frontier), sort_keys=True)
+    if not cut.shared:
+        frontier = envelope.seal(frontier, _about(stream, cut.tick, cut.source))
     row = {
         "stream": stream, "tick": cut.tick, "source": cut.source, "time": to_micros(cut.time),
-        "frontier": json.dumps(dict(cut.frontier), sort_keys=True), "doubt": cut.doubt or None,
+        "frontier": frontier, "doubt": cut.doubt or None,
     }  # fmt: skip
     with database.write() as connection:
         connection.execute(database.insert_new(schema.cuts), row)
         kept = connection.execute(sa.select(*_COLUMNS).where(_C.stream == stream, _C.tick == cut.tick)).one()
-    return _cut(kept)
+    return _cut(envelope, stream, kept)
 
 
-def kept(database: Database, stream: int, first: int | None) -> list[Cut]:
+def kept(database: Database, envelope: Envelope, stream: int, first: int | None) -> list[Cut]:
     """The cuts of a stream by tick, from `first` on."""
     query = sa.select(*_COLUMNS).where(_C.stream == stream).order_by(_C.tick)
     if first is not None:
         query = query.where(_C.tick >= first)
     with database.read() as connection:
-        return [_cut(row) for row in connection.execute(query)]
+        return [_cut(envelope, stream, row) for row in connection.execute(query)]
 
 
 def forget(database: Database, stream: int, before: int) -> None:
@@ -46,5 +54,15 @@ def forget(database: Database, stream: int, before: int) -> None:
         connection.execute(sa.delete(schema.cuts).where(_C.stream == stream, _C.tick < before))
 
 
-def _cut(row: Any) -> Cut:
-    return Cut(row.tick, from_micros(row.time), json.loads(row.frontier), row.source, row.doubt or "")
+def _cut(envelope: Envelope, stream: int, row: Any) -> Cut:
+    source, text = row.source, row.frontier
+    shared = not text.startswith(MARK)
+    if not shared:
+        text = envelope.open(text, _about(stream, row.tick, source))
+    if text is None:
+        source, text = source + ELSEWHERE, "{}"
+    return Cut(row.tick, from_micros(row.time), json.loads(text), source, row.doubt or "", shared)
+
+
+def _about(stream: int, tick: int, source: str) -> str:
+    return f"{stream} {tick} {source}"

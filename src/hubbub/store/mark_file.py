@@ -188,3 +188,13 @@ def set_back(where: Path, mark: Mark) -> StoreSetBack:
         "their full cost, and the stream goes on. If it does not fit the budget, start a stream under another name; "
         "what both publish about the same people adds up. If it was not on purpose, bring the newer store back.",
     )
+
+
+def without_a_mark(tick: int, stream: str, last: int) -> StoreSetBack:
+    """Of a tick with a time it is told whether it can have been released before; of one without it cannot."""
+    return StoreSetBack(
+        f"Tick {tick} has no time, and this machine has no mark of the stream {stream!r}: nothing shows that the store "
+        "is not an older copy, so the tick may have been released before.",
+        f"If tick {last} was the last that was published, say so: `hubbub ledger mend STORE {stream} --upto {last}`. "
+        "If others were published since, name the last of them: they are booked as lost.",
+    )

@@ -25,6 +25,7 @@ from hubbub.store.database import Database
 from hubbub.store.debit import Debit
 from hubbub.store.decision import Decision
 from hubbub.store.decisions import RELEASES, History
+from hubbub.store.envelope import Envelope
 from hubbub.store.grants import StoredGrant
 from hubbub.store.ledger import DEBIT_COLUMNS, Ledger, Position
 from hubbub.store.mark_file import set_back
@@ -63,6 +64,7 @@ class Store:
         """A word for the owner about what was found and mended when the store was opened; empty if nothing was."""
         self.tokens = Tokens(database, clock)
         self._where_marks = marks
+        self._envelope = Envelope()
         self._clock = clock
         self._known: dict[str, Stream] = {}
         self._histories: dict[int, History] = {}
@@ -394,11 +396,11 @@ class Store:
 
         If the tick was cut before (by another monitor, or before a restart) that cut stands, and is returned.
         """
-        return cut.keep(self.database, self._resolve(stream).id, made)
+        return cut.keep(self.database, self._envelope, self._resolve(stream).id, made)
 
     def cuts(self, stream: str | Stream, first: int | None = None) -> list[Cut]:
         """The cuts that are kept, by tick, from `first` on."""
-        return cut.kept(self.database, self._resolve(stream).id, first)
+        return cut.kept(self.database, self._envelope, self._resolve(stream).id, first)
 
     def forget_cuts(self, stream: str | Stream, before: int) -> None:
         """Delete the cuts of all ticks before `before`."""

@@ -191,6 +191,23 @@ def test_a_past_that_was_lost_once_stays_lost(stage):
     assert counts[14:] == [[0, 0]]
 
 
+def test_without_the_key_of_its_places_the_past_is_lost(stage, tmp_path, monkeypatch):
+    """Its places are sealed: whoever has the store alone cannot read them, and neither can we without the key."""
+    pipeline = stage.pipeline()
+    for _ in range(3):
+        stage.send("x", "/a")
+        stage.pass_time(pipeline)
+    stage.curator.close()
+    monkeypatch.setenv("HUBBUB_STATE", str(tmp_path / "emptied"))
+    with Store.open(tmp_path / "site.db") as elsewhere:
+        again = stage.pipeline(store=elsewhere)
+        assert again._past_lost
+        stage.pass_time(again, 2)
+        assert stage.counts() == [[1, 0]] * 3 + [None, None]
+        again.close()
+        assert stage.pipeline(store=elsewhere)._cuts[0].frontier  # its own places it can read
+
+
 def test_who_stands_by_begins_anew_where_the_other_did(stage, tmp_path):
     first = stage.pipeline()
     stage.pass_time(first)
@@ -595,7 +612,7 @@ def test_a_standby_with_a_source_of_its_own_takes_over_without_zeros(stage, tmp_
         second.close()
 
 
-def test_a_recorded_file_is_read_again_if_it_is_the_same(stage):
+def test_a_recorded_file_is_read_again_if_it_is_the_same(stage, tmp_path, monkeypatch):
     class Once(Listed):
         mark = "one file"
 
@@ -630,5 +647,11 @@ def test_a_recorded_file_is_read_again_if_it_is_the_same(stage):
     with pytest.raises(PrivacyRefusal, match="has changed"):
         pipeline()
     Once.mark = "one file"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("HUBBUB_STATE", str(tmp_path / "emptied"))
+        stage.store = Store.open(tmp_path / "site.db")
+        with pytest.raises(PrivacyRefusal, match="only on the machine that released them"):
+            pipeline()
+    stage.store = Store.open(tmp_path / "site.db")
     pipeline().run()
     assert stage.counts() == [[1, 0], [0, 0], [0, 0]]

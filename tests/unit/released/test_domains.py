@@ -15,6 +15,7 @@ DOMAINS = [
     Grid(7, 3),
     Grid(1, 1, bounds=(8.0, 53.0, 8.5, 53.25)),
     Hierarchy(TREE),
+    Hierarchy(TREE, nested=False),
     Discovered(),
     Discovered(["/", "/news"], decision="site.keys tick 24", other="rest"),
 ]

@@ -24,7 +24,7 @@ LARGE = Grid(1024, 1024)
 DOMAINS: list[Domain] = [
     Keys(["front", "news"]),
     Grid(4, 3, bounds=(8.0, 53.0, 8.5, 53.25)),
-    Hierarchy({"country": None, "north": "country", "south": "country"}),
+    Hierarchy({"country": None, "north": "country", "south": "country"}, nested=False),
     Discovered(["/", "/news"], decision="site.keys tick 24"),
 ]
 

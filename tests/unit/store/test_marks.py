@@ -342,10 +342,34 @@ class TestProof:
     ) -> None:
         here, there = tmp_path / "here", tmp_path / "there"
         release(path, lpa, counts, range(2), marks=here)
+        with Store.open(path, marks=there) as store:
+            assert store.mend("site", upto=1) == 0
         release(path, lpa, counts, range(2, 4), marks=there)
         with Store.open(path, marks=here) as store, store.curate("site", lpa()) as curator:
             assert not curator.proved
             curator.release(counts(4))
+
+    def test_a_tick_without_a_time_needs_a_mark(
+        self, path: Path, tmp_path: Path, lpa: Make, counts: MakeCounts
+    ) -> None:
+        """A backup on a new machine, or with an emptied state folder: its ticks were drawn a second time."""
+        release(path, lpa, counts, range(3))
+        copy = backup(path, tmp_path / "copy.db")
+        release(path, lpa, counts, range(3, 6))
+        restore(copy, path)
+        elsewhere = tmp_path / "elsewhere"
+        with Store.open(path, marks=elsewhere) as store, store.curate("site", lpa()) as curator:
+            for _ in range(2):
+                with pytest.raises(StoreSetBack, match="no time, and this machine has no mark") as refused:
+                    curator.release(counts(3))
+            assert "mend STORE site --upto 2" in str(refused.value)
+            assert store.budget("site").spent == 3 * lpa().cost(Tick(0)).epsilon
+        with Store.open(path, marks=elsewhere) as store:
+            assert store.mend("site", upto=5) == 3
+            with store.curate("site", lpa()) as curator:
+                assert curator.proved
+                assert curator.release(counts(6)).tick.index == 6
+            assert [release.is_predicted for release in store.releases("site")] == [False] * 3 + [True] * 3 + [False]
 
     def test_a_standby_moves_its_mark_along(self, path: Path, tmp_path: Path, lpa: Make, counts: MakeCounts) -> None:
         here, there = tmp_path / "here", tmp_path / "there"

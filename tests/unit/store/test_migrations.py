@@ -45,6 +45,7 @@ def test_an_older_store_is_brought_forward_with_all_it_holds(tmp_path: Path, ver
     with Store.open(old) as store:
         for name, (head, tick) in HEADS.items():
             assert store.verify(name, head=head).require().anchor_tick == tick
+        assert store.mend("by-hand", upto=0) == 0  # there were no marks then: its owner says that nothing is missing
         with store.curate("by-hand", lpa()) as curator:
             assert curator.next_tick == 1
             curator.release(counts(1))
@@ -141,6 +142,8 @@ def test_two_tied_streams_become_two_of_one_grant_and_others_get_their_own(layou
 
 def test_streams_of_that_time_go_on_and_are_refused_as_ever(layout_4: Path) -> None:
     with Store.open(layout_4) as store:
+        for name in ("site", "site.ranges"):
+            assert store.mend(name, upto=2) == 0
         plan = RangePlan(64, Fraction(1, 4))  # options were not recorded then: it goes on with the defaults alone
         with open_curator(store, "site", KEYS, SESSIONS, Lpa, plan) as curator:
             assert isinstance(curator, JoinedCurator)

@@ -33,6 +33,7 @@ class KafkaSource(Source):
     """
 
     waits_for_us = True
+    shared = True
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ class NatsSource(Source):
     """
 
     waits_for_us = True
+    shared = True
 
     def __init__(
         self,
