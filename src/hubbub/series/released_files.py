@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hubbub.errors import InvalidInput
+from hubbub.files import write_file
 from hubbub.released import Release
 from hubbub.released.table import csv_of, releases_of, table_of
 
@@ -24,10 +25,7 @@ def check_kind(path: Path) -> None:
 def write_released(path: Path, releases: Sequence[Release]) -> None:
     """Released values as a table (one row per tick and key), or as JSON: a document whose `releases` are a list."""
     check_kind(path)
-    try:
-        path.write_bytes(as_bytes(releases, path.suffix.lower()))
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from None
+    write_file(path, as_bytes(releases, path.suffix.lower()))
 
 
 def as_bytes(releases: Sequence[Release], kind: str) -> bytes:

@@ -130,7 +130,7 @@ def test_export(filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert len(json.loads(run(capsys, "export", filled, "site", "--json")[1])["debits"]) == 3
     code, _, err = run(capsys, "export", filled, "site", "--output", tmp_path / "no" / "folder.csv")
     assert code == 2
-    assert "Cannot write" in err
+    assert "cannot be written" in err
 
 
 def test_refusals(filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

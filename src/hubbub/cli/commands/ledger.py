@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.files import check_output, whole_file
 
 if TYPE_CHECKING:
     from hubbub.store import Store
@@ -136,6 +138,10 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write every line of a stream's ledger as CSV or JSON lines."""
+    from hubbub.store.address import shown
+
+    if output is not None:
+        check_output(output, [shown(store)])
     with _open(store) as opened:
         lines = (debit.to_dict() for debit in opened.debits(stream))
         if as_json and output is None:
@@ -281,14 +287,10 @@ def _target(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    from hubbub.errors import InvalidInput
-
-    try:
-        file = path.open("w", encoding="utf-8", newline="")
-    except OSError as error:
-        raise InvalidInput(f"Cannot write {path}: {error.strerror}.", "Give a file in a folder that exists.") from None
-    with file:
-        yield file
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.detach()  # whoever opened the file closes it
 
 
 def _write(lines: Iterable[dict[str, Any]], form: Format, target: TextIO) -> int:
