@@ -114,6 +114,12 @@ def _mismatch(version: int, database: Database) -> SchemaMismatch:
             f"The store {database.where} has layout {version}; this version of Hubbub knows up to {VERSION}.",
             "Use the version of Hubbub that wrote it, or a newer one. Nothing was changed.",
         )
+    if not version:
+        return OlderLayout(
+            f"{database.where} is a database that holds no store: none of its tables is there.",
+            "Check the address. If a store stood here, its ledger is gone: restore it from a backup. Opened for "
+            "writing, it begins a new store, with a whole new budget.",
+        )
     return OlderLayout(
         f"The store {database.where} has layout {version} and would have to be brought to {VERSION} first.",
         "Open it once for writing (any command that releases does), then read it again.",
