@@ -42,8 +42,8 @@ def read_series(
 
     With `keys`, these and no others, in this order; without, the columns (or keys) of the file, which then must be a
     public list: a key that is listed because somebody visited it tells of that visit. `gaps` says what a missing
-    row or an empty cell means: "refuse", "zero" or "predict". `dates` (day-first or month-first) settles dates that
-    can be read in two ways. Rows may come in any order if they have times.
+    row (of a tick, or of a tick and key) or an empty cell means: "refuse", "zero" or "predict". `dates` (day-first or
+    month-first) settles dates that can be read in two ways. Rows may come in any order if they have times.
 
     >>> series = read_series(b"date,flu\\n30.01.2026,5\\n31.01.2026,6\\n02.02.2026,7\\n", "flu.csv", gaps="zero")
     >>> series.values.ravel().tolist(), str(series.tick(2))
@@ -208,7 +208,7 @@ def _refuse_dates(names: Keys, table: NDArray[np.float64], called: str) -> None:
 def _long(
     frame: Any, time: str, key: str, count: str, keys: Keys | None, called: str, dates: str | None
 ) -> tuple[Keys, NDArray[np.float64], Grid]:
-    """Rows of tick, key, count; a pair that is not there counts as nothing."""
+    """Rows of tick, key, count; a pair that is not there is a gap, as an empty cell of a wide table is."""
     import polars as pl
 
     if not frame.height:
@@ -220,7 +220,7 @@ def _long(
         raise InvalidInput(f"{called} gives a key twice in one tick.", "Add them up first.")
     names = keys or Keys(sorted(set(kinds)))
     grid, places = _grid(frame, time, called, dates)
-    full = np.zeros((grid.ticks, len(names)))
+    full = np.full((grid.ticks, len(names)), np.nan)
     full[places, [names.position(kind) for kind in kinds]] = _numbers(frame[count], count, called)
     return names, full, grid
 

@@ -137,7 +137,7 @@ class SqliteFile:
         if self.path.exists() and not self.path.stat().st_size:
             raise StoreUnavailable(
                 f"The file {self.path} is empty (0 bytes): it is no store. If a store stood here, its ledger is gone, "
-                "and nobody can tell from this file what was spent.",
+                "and with it what was spent.",
                 "Restore the store from a backup, and see `hubbub ledger mend` for what was spent since. If none ever "
                 "stood here, delete the empty file: then a new store is begun, with a whole new budget.",
             )

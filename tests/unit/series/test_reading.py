@@ -239,7 +239,7 @@ def test_parquet_with_typed_columns(tmp_path):
     (tmp_path / "x.parquet").write_bytes(content)
     assert read_series(tmp_path / "x.parquet", gaps="zero").values.ravel().tolist() == [5, 6, 0, 0]
     assert read_series(parquet(when=days, flu=[1.0, 2.0, float("nan")]), "x.parquet", gaps="predict").gaps == 2
-    long = read_series(parquet(tick=[0, 1], key=["b", "a"], count=[5, 6]), "x.parquet")
+    long = read_series(parquet(tick=[0, 1], key=["b", "a"], count=[5, 6]), "x.parquet", gaps="zero")
     assert list(long.keys) == ["a", "b"]
     assert long.values.tolist() == [[0, 5], [6, 0]]
     assert read_series(parquet(flu=[5, 6], cold=[None, None]), "x.parquet", gaps="zero").values.tolist() == [
@@ -291,10 +291,40 @@ def test_counts_wide_and_long(tmp_path):
     assert list(series.keys) == ["front", "news"]
     assert series.values.tolist() == [[5, 1], [6, 0]]
     assert read_series(tmp_path / "wide.csv", keys=Keys(["news", "front"])).values.tolist() == [[1, 5], [0, 6]]
-    (tmp_path / "long.csv").write_text("tick,key,count\n3,front,5\n3,news,1\n5,front,6\n")
-    series = read_series(tmp_path / "long.csv")
-    assert series.values.tolist() == [[5, 1], [0, 0], [6, 0]]
-    assert read_series(tmp_path / "long.csv", keys=Keys(["front", "news", "blog"])).values.tolist()[2] == [6, 0, 0]
+    (tmp_path / "long.csv").write_text("tick,key,count\n3,front,5\n3,news,1\n4,front,6\n4,news,0\n")
+    assert read_series(tmp_path / "long.csv").values.tolist() == [[5, 1], [6, 0]]
+
+
+LONG = "tick,key,count\n3,front,5\n3,news,1\n5,front,6\n"
+
+
+@pytest.mark.parametrize("kind", ["file", "bytes", "mapping", "polars", "pandas"])
+def test_a_pair_that_is_not_there_is_a_gap(tmp_path, kind):
+    """As it was: a row of tick, key, count that was missing passed for a 0 that was counted."""
+    (tmp_path / "long.csv").write_text(LONG)
+    table = {"tick": [3, 3, 5], "key": ["front", "news", "front"], "count": [5, 1, 6]}
+    source = {
+        "file": lambda: tmp_path / "long.csv",
+        "bytes": lambda: LONG.encode(),
+        "mapping": lambda: table,
+        "polars": lambda: pl.DataFrame(table),
+        "pandas": lambda: pytest.importorskip("pandas").DataFrame(table),
+    }[kind]()
+    with pytest.raises(InvalidInput, match=r"has gaps: 3 of 6 counts are not there, the first in tick 1") as caught:
+        read_series(source)
+    assert "--gaps zero" in caught.value.hint
+    zeros = read_series(source, gaps="zero")
+    assert zeros.values.tolist() == [[5, 1], [0, 0], [6, 0]]
+    assert zeros.gaps == 0
+    more = read_series(source, keys=Keys(["front", "news", "blog"]), gaps="zero")
+    assert more.values.tolist()[2] == [6, 0, 0]
+    with pytest.raises(InvalidInput, match="counts for some keys only"):
+        read_series(source, gaps="predict")
+
+
+def test_a_tick_without_any_row_can_be_predicted():
+    series = read_series(f"{LONG}5,news,0\n".encode(), gaps="predict")
+    assert (series.values.tolist(), series.gaps) == ([[5, 1], [0, 0], [6, 0]], 1)
 
 
 @pytest.mark.parametrize(
