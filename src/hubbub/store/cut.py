@@ -10,11 +10,13 @@ import sqlalchemy as sa
 from hubbub.confidential import Cut
 from hubbub.errors import InvalidParameter
 from hubbub.store import schema
+from hubbub.store.cells import Shape, as_written
 from hubbub.store.database import Database
 from hubbub.store.times import from_micros, to_micros
 
 _C = schema.cuts.c
 _COLUMNS = (_C.tick, _C.source, _C.time, _C.frontier, _C.doubt)
+_SHAPE = Shape(_COLUMNS, times=("time",))
 
 
 def keep(database: Database, stream: int, cut: Cut) -> Cut:
@@ -47,4 +49,6 @@ def forget(database: Database, stream: int, before: int) -> None:
 
 
 def _cut(row: Any) -> Cut:
-    return Cut(row.tick, from_micros(row.time), json.loads(row.frontier), row.source, row.doubt or "")
+    tick, source, time, frontier, doubt = _SHAPE.checked(row, "a cut")
+    with as_written(f"`frontier` in `cuts` (tick {tick})"):
+        return Cut(tick, from_micros(time), dict(json.loads(frontier)), source, doubt or "")
