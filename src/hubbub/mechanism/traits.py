@@ -43,7 +43,7 @@ class Traits:
             )
         if self.needs_horizon and guarantee.unit.horizon is None:
             raise InvalidParameter(
-                f"`{name}` must know how many ticks there will be, and a {guarantee.unit.noun} has no horizon.",
+                f"`{name}` must know how many ticks there will be, and {guarantee.unit.one} has no horizon.",
                 "Use a unit with a horizon: User(horizon=…).",
             )
 

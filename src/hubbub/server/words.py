@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -38,7 +39,8 @@ def attested_of(stream: Stream) -> dict[str, str]:
     recorded = getattr(stream, "attested", None) or stream.options.get("attested")
     if not isinstance(recorded, Mapping):
         return {}
-    return {name: said for name, said in recorded.items() if isinstance(said, str)}
+    # Streams hold a sentence that ends in two dots; it is part of their promise, so it is mended where it is shown.
+    return {name: re.sub(r"\.\.$", ".", said) for name, said in recorded.items() if isinstance(said, str)}
 
 
 def vouched(attested: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -2,7 +2,9 @@
 
 import io
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -410,3 +412,37 @@ def test_what_is_no_day_or_called_a_count_is_counted():
     assert read("count\n20260131\n20260201\n").values.ravel().tolist() == [20260131, 20260201]
     assert read("flu\n20260131\n20260230\n").values.ravel().tolist() == [20260131, 20260230]
     assert read("date,flu\n20260131,5\n20260201,6\n").start == datetime(2026, 1, 31, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("cell", ["5.000000000000000001", "4503599627370496.5", "5e-400"])
+def test_what_is_nearly_whole_is_a_fraction(cell):
+    """As it was: a float rounds it, and it passed for the whole number beside it."""
+    with pytest.raises(InvalidInput, match=r"has fractions \(line 3") as caught:
+        read(f"flu\n5\n{cell}\n")
+    assert cell not in str(caught.value)
+    with pytest.raises(InvalidInput, match="has fractions"):
+        read_series(pl.DataFrame({"flu": [Decimal("5.000000000000000000001")]}))
+
+
+def test_whole_numbers_however_they_are_written():
+    assert read("flu\n5.0\n1e3\n+7\n5.\n4503599627370496\n2500e-2\n").values.ravel().tolist() == [
+        5, 1000, 7, 5, 2**52, 25,
+    ]  # fmt: skip
+
+
+def test_not_a_number_beside_whole_ones_is_a_gap():
+    """As it was: refused as cells of several kinds."""
+    table = {"flu": [1, float("nan"), 3], "cold": [np.int64(4), np.float32("nan"), 6]}
+    with pytest.raises(InvalidInput, match="has gaps: 2 of 6"):
+        read_series(table)
+    assert read_series(table, gaps="zero").values.tolist() == [[1, 4], [0, 0], [3, 6]]
+    assert read_series(table, gaps="predict").gaps == 1
+
+
+def test_a_tick_of_which_nothing_is_there_stays_a_tick():
+    """As it was: in a table without dates, where every list had None, the tick was left out without a word."""
+    table = {"flu": [1, None, 3], "cold": [4, None, 6]}
+    for source in (table, pl.DataFrame(table)):
+        with pytest.raises(InvalidInput, match="has gaps: 2 of 6"):
+            read_series(source)
+        assert len(read_series(source, gaps="predict")) == 3

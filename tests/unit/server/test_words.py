@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hubbub.server import clock
 from hubbub.server.picture import Pictures, largest
 from hubbub.server.ranking import Ranking
 from hubbub.server.sums import REACH, Sum, share_of, sum_of, total_of
-from hubbub.server.words import curator_facts, error_words, fit_for_curator, vouched
+from hubbub.server.words import attested_of, curator_facts, error_words, fit_for_curator, vouched
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -139,6 +140,12 @@ def test_a_range_says_how_much_of_it_was_predicted():
 def test_what_is_vouched_for_comes_in_a_fixed_order():
     said = {"zeal": "z", "identity": "i", "keys": "k", "clock_source": "c"}
     assert [about for about, _ in vouched(said)] == ["The list of keys", "Who is who", "Clock source", "Zeal"]
+
+
+def test_a_sentence_that_streams_hold_ends_once():
+    """It is part of the promise of streams that are stored, so it stays as it is there."""
+    stream = SimpleNamespace(attested={"counts": "What exceeds this must not be counted..", "keys": "And so on …"})
+    assert attested_of(stream) == {"counts": "What exceeds this must not be counted.", "keys": "And so on …"}
 
 
 def test_curator_facts_read_well():
