@@ -26,6 +26,24 @@ _LABELS = {
 }
 
 
+NOISE_ALONE = frozenset({"lpa", "ranges"})
+"""Methods whose intervals follow from the noise alone (`Traits.exact_intervals`, which the server may not look at)."""
+
+
+def interval_words(method: str) -> str:
+    """How far the intervals of a stream can be relied on, for every reader.
+
+    >>> interval_words("lpa")
+    'That follows from the added noise alone, whose size is known: it holds whatever the crowd does.'
+    """
+    if method in NOISE_ALONE:
+        return "That follows from the added noise alone, whose size is known: it holds whatever the crowd does."
+    return (
+        f"That is worked out by a method ({method}) that also learns from earlier ticks, and holds as far as the crowd "
+        "moves as the method expects: after a sudden change the true count lies outside more often."
+    )
+
+
 _VOUCHED = {
     "keys": "The list of keys",
     "model": "The model",
