@@ -134,6 +134,17 @@ def test_a_store_that_came_while_a_file_was_written_stays(here):
     assert (here / "new.csv").read_bytes() == (here / "site.db").read_bytes()
 
 
+def test_a_disk_that_refuses_leaves_what_was_there(here, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(InvalidInput, match="cannot be written: No space left on device"):
+        write_file(here / "counts.csv", b"new")
+    assert (here / "counts.csv").read_text() == COUNTS
+    assert [path.name for path in here.iterdir() if path.name.startswith(".")] == []
+
+
 def test_links_and_permissions_stay_as_they_are(here):
     (here / "target.csv").write_text("old")
     (here / "target.csv").chmod(0o640)
