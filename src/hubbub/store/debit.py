@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
 from hubbub.released import Cost, Tick
+from hubbub.store import schema
+from hubbub.store.cells import Shape, amount_of
 from hubbub.store.times import from_micros, tick_of
 
 State = Literal["reserved", "settled", "lost"]
 STATES: tuple[State, ...] = ("reserved", "settled", "lost")
+_USUAL = {"0", "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,21 @@ class Debit:
     settled_epsilon: str | None = None
     settled_rho: str | None = None
     seal: bytes | None = None
+
+    @classmethod
+    def read(cls, row: Sequence[Any], stream: str, *, amounts: bool = True) -> Debit:
+        """A row of `COLUMNS`, refused where a cell is not of its kind; with `amounts`, also where one is none."""
+        where = f"stream {stream!r}, {f'tick {row[0]}' if isinstance(row[0], int) else 'a line without a tick'}"
+        made = cls(*_SHAPE.checked(row, where))
+        if amounts:
+            made.expect_amounts(where)
+        return made
+
+    def expect_amounts(self, where: str) -> None:
+        """Refuse what is no amount, by its column."""
+        for name in ("epsilon", "rho", "settled_epsilon", "settled_rho"):
+            if (text := getattr(self, name)) is not None and text not in _USUAL:
+                amount_of(text, f"`{name}` in `debits` ({where})")
 
     @property
     def at(self) -> Tick:
@@ -76,7 +94,11 @@ class Debit:
         }
 
 
+COLUMNS = [schema.debits.c[name] for name in Debit.__slots__]
+_SHAPE = Shape(COLUMNS, times=("start", "reserved"))
+
+
 @lru_cache(maxsize=256)
 def cost_of(epsilon: str, rho: str) -> Cost:
     """A stream uses few amounts, so reading a long ledger need not parse each anew."""
-    return Cost(Fraction(epsilon), Fraction(rho))
+    return Cost(amount_of(epsilon, "the epsilon of a debit"), amount_of(rho, "the rho of a debit"))
