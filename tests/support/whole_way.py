@@ -55,8 +55,11 @@ SMALL_PARTS = {
 AT_REST = {
     "hubbub.collect.sources.log.stillness.PATIENCE": 0.0,
     "hubbub.collect.sources.followed_file._TRIES": 1,
+    "hubbub.collect.shut_times.STILL": timedelta(days=1),
 }
-"""Nobody is at work on the files while a monitor starts, so it need not wait until they come to rest, or look twice."""
+"""Nobody is at work on the files while a monitor starts, so it need not wait until they come to rest, or look twice; and a
+machine that is busy with other things is not taken for a process that stood still, since the clock is set by hand.
+"""
 
 
 @contextmanager
