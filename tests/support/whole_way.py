@@ -57,8 +57,9 @@ AT_REST = {
     "hubbub.collect.sources.followed_file._TRIES": 1,
     "hubbub.collect.shut_times.STILL": timedelta(days=1),
 }
-"""Nobody is at work on the files while a monitor starts, so it need not wait until they come to rest, or look twice; and a
-machine that is busy with other things is not taken for a process that stood still, since the clock is set by hand.
+"""Nobody is at work on the files while a monitor starts, so it need not wait until they come to rest, or look twice.
+
+A machine that is busy with other things is not taken for a process that stood still: the clock is set by hand.
 """
 
 
