@@ -16,6 +16,11 @@ from hubbub.version import __version__
 if TYPE_CHECKING:
     from hubbub.errors import *  # noqa: F403
     from hubbub.checks.statistical import audit as audit
+    from hubbub.itemlogs import (
+        Published as Published,
+        publish_items as publish_items,
+        read_published as read_published,
+    )
     from hubbub.monitor import Monitor as Monitor
     from hubbub.planning import Plan as Plan, plan as plan
     from hubbub.privacy import (
@@ -59,6 +64,7 @@ _PLACES = {
     "Keys": "hubbub.released",
     "Monitor": "hubbub.monitor",
     "Plan": "hubbub.planning",
+    "Published": "hubbub.itemlogs",
     "Ranges": "hubbub.ranges",
     "Release": "hubbub.released",
     "ReleasedSeries": "hubbub.series",
@@ -71,6 +77,8 @@ _PLACES = {
     "audit": "hubbub.checks.statistical",
     "detect": "hubbub.series",
     "plan": "hubbub.planning",
+    "publish_items": "hubbub.itemlogs",
+    "read_published": "hubbub.itemlogs",
     "read_series": "hubbub.series",
     "release_series": "hubbub.series",
     "risk": "hubbub.privacy.risk",

@@ -16,6 +16,12 @@ PROGRAMS = {
     "weekly_cases": ["2025-12-29", "must have been enforced"],
     "ranges": ["visits, ticks 20 to 79: "],
     "detection": ["flu, tick 6", "more than usual"],
+    "items": ["weather", "With or without any one user", "secret that many typed"],
+    "anonymity": [
+        "with Ann, hidden below ten: {'ann has gout': 10}",
+        "without Ann, hidden below ten: {}",
+        "with Ann, by Hubbub: []",
+    ],
     "plan": ["only zeros", "Epsilon for an error of 0.1"],
 }
 """What each of them says, among other things."""

@@ -90,6 +90,15 @@ class Output:
         with self.progress(what, 1) as bar:
             yield lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
 
+    @contextmanager
+    def status(self, what: str) -> Iterator[Callable[[str], None]]:
+        """One line on standard error that says what is going on, for work whose length nobody knows beforehand."""
+        if not self._err.is_terminal:
+            yield lambda _: None
+            return
+        with self._err.status(what) as line:
+            yield line.update
+
 
 def report(error: HubbubError, as_json: bool) -> int:
     """Say what went wrong in the one style that all commands share; the exit code."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
 
 from hubbub.detectors.days import Days
-from hubbub.detectors.ears import EarsSettings, ears_statistics
+from hubbub.detectors.ears import BASELINE, EarsSettings, ears_statistics
 from hubbub.released import Domain, Release, Tick
 
 
@@ -24,10 +25,12 @@ class Alert:
 
     @property
     def reason(self) -> str:
-        sums = " (three days together)" if self.kind == "C3" else ""
+        daily = self.tick.length == timedelta(days=1)  # without dates nobody said that ticks are days
+        sums = f" (three {'days' if daily else 'ticks'} together)" if self.kind == "C3" else ""
+        before = "in the week" if daily else f"in the {BASELINE} ticks"
         return (
             f"{self.kind} is {self.statistic:.1f}{sums}, above {self.limit:g}: {self.value:,.0f} was measured, "
-            f"far more than in the week of its baseline"
+            f"far more than {before} of its baseline"
         )
 
     def __str__(self) -> str:
@@ -49,7 +52,7 @@ class EarsDetector:
     >>> for t, count in enumerate([20, 22, 19, 21, 18, 20, 23, 21, 60]):
     ...     for alert in detector.see(day(t, count)):
     ...         print(alert)
-    flu, tick 8: C1 is 9.9, above 3: 60 was measured, far more than in the week of its baseline.
+    flu, tick 8: C1 is 9.9, above 3: 60 was measured, far more than in the 7 ticks of its baseline.
     """
 
     def __init__(self, keys: Domain, settings: EarsSettings | None = None) -> None:

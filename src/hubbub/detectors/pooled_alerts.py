@@ -26,8 +26,7 @@ class PooledAlert:
 
     @property
     def reason(self) -> str:
-        # Without a calendar ticks are days, which is what these detectors were made for.
-        daily = self.tick.length in (None, timedelta(days=1))
+        daily = self.tick.length == timedelta(days=1)  # without dates nobody said that ticks are days
         noun, now = ("day", "today") if daily else ("tick", "in this tick")
         when = now if self.days == 1 else f"in the last {self.days} {noun}s together"
         before = "in the month before" if daily else f"in the {BASELINE} before"
@@ -54,7 +53,7 @@ class PooledDetector:
     >>> for t in range(43):
     ...     for alert in detector.see(day(t, 20 + t % 3 + (13 if t > 40 else 0))):
     ...         print(alert)
-    flu, tick 42: 26 more than usual were measured in the last 2 days together, 3.1 standard errors (alarm above 3); ...
+    flu, tick 42: 26 more than usual were measured in the last 2 ticks together, 3.1 standard errors (alarm ...
     """
 
     def __init__(self, keys: Domain, settings: PooledSettings | None = None) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from hubbub.errors import InvalidInput
+from hubbub.files import write_file
 from hubbub.series.plots import bands, lines
 
 Row = dict[str, Any]
@@ -105,7 +107,8 @@ def points_of(rows: Sequence[Row], line: str, x: str, y: str, error: str) -> dic
 
 def _write_rows(path: Path, rows: Sequence[Row]) -> None:
     fields = list(dict.fromkeys(key for row in rows for key in row))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=fields)
-        writer.writeheader()
-        writer.writerows(rows)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, fieldnames=fields)
+    writer.writeheader()
+    writer.writerows(rows)
+    write_file(path, text.getvalue().encode())

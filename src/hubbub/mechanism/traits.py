@@ -21,11 +21,12 @@ class Traits:
     | `needs_horizon` | the unit must say how many ticks there will be |
     | `independent_keys` | the noise of one key tells nothing about the noise of another |
     | `independent_ticks` | the noise of one tick tells nothing about the noise of another |
+    | `exact_intervals` | its intervals follow from the noise alone; otherwise they hold as far as its model does |
     | `plain` | it measures counts plus noise and nothing else, so a measurement from elsewhere will do |
     | `slips` | it has a threshold, and charges a delta for what may slip through it |
 
     >>> Traits(guarantees=("pure",)).sentences
-    ('promises pure', 'every tick costs the same', 'can go on with other keys', 'takes measurements from elsewhere')
+    ('promises pure', 'every tick costs the same', 'intervals rest on a model', 'can go on with other keys', ...)
     """
 
     even_cost: bool = True
@@ -36,6 +37,7 @@ class Traits:
     independent_ticks: bool = True
     plain: bool = True
     slips: bool = False
+    exact_intervals: bool = False
 
     def expect(self, name: str, guarantee: Guarantee) -> None:
         """Refuse a promise that the mechanism `name` cannot give."""
@@ -46,7 +48,7 @@ class Traits:
             )
         if self.needs_horizon and guarantee.unit.horizon is None:
             raise InvalidParameter(
-                f"`{name}` must know how many ticks there will be, and a {guarantee.unit.noun} has no horizon.",
+                f"`{name}` must know how many ticks there will be, and {guarantee.unit.one} has no horizon.",
                 "Use a unit with a horizon: User(horizon=…).",
             )
 
@@ -86,6 +88,7 @@ class Traits:
             said.append("errors of different ticks go together")
         if self.slips:
             said.append("has a threshold, and needs a promise with slips")
+        said.append(f"intervals {'follow from the noise alone' if self.exact_intervals else 'rest on a model'}")
         if self.changes_domain:
             said.append("can go on with other keys")
         said.append("takes measurements from elsewhere" if self.plain else "takes no measurements from elsewhere")

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hubbub.errors import InvalidModel
+from hubbub.files import write_file
 from hubbub.filters.diagonal import Matrix
 from hubbub.models.sessions import Sessions
 from hubbub.released import Domain, Keys
@@ -167,7 +168,7 @@ class NavigationModel:
             buffer, format=np.frombuffer(FORMAT.encode(), dtype=np.uint8), names=names, data=self.matrix.data,
             indices=self.matrix.indices, indptr=self.matrix.indptr, **{name: getattr(self, name) for name in _COUNTED},
         )  # fmt: skip
-        path.write_bytes(buffer.getvalue())
+        write_file(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> NavigationModel:

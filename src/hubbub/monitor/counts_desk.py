@@ -38,8 +38,9 @@ class CountsDesk:
     A request that comes again gets the same answer and no second draw. Which tick a request means is written down,
     durably, before anything is drawn; the ledger releases a tick once, whatever happens; so a repeated request finds
     the tick's release, or the prediction that stands for it if the first try was cut off after its debit. A request is
-    known by its sender and its idempotency key, or its tick where it has no key. Of its body only a code is kept that
-    nobody can compute without the sender's token: the store must not hold anything from which counts can be guessed.
+    known by its sender and its idempotency key, its tick, or both: either of them finds it again. Of its body only a
+    code is kept that nobody can compute without the sender's token: the store must not hold anything from which counts
+    can be guessed.
     """
 
     def __init__(
@@ -73,17 +74,29 @@ class CountsDesk:
         return answer
 
     def _release(self, sent: CountsSent) -> CountsAnswer:
-        name, body = _name(sent), _code(sent)
         with self._turn:
-            known = self._store.answer(self._curator.stream, name)
-            repeated = known is not None
-            if known is None:
+            known = [self._known(sent, name) for name in _names(sent)]
+            repeated = any(tick is not None for tick in known)
+            tick = next((tick for tick in known if tick is not None), None)
+            if tick is None:
                 tick = self._which(sent.tick)
-                known = self._store.remember_answer(self._curator.stream, name, body, tick)
-            kept, tick = known
-            if not hmac.compare_digest(kept, body):
-                raise self._other_body(sent)
+            for name, before in zip(_names(sent), known, strict=True):
+                if before is None:
+                    kept, tick = self._store.remember_answer(self._curator.stream, name, _code(sent, name), tick)
+                    self._expect(sent, name, kept)
             return self._answer(tick, sent.values, repeated)
+
+    def _known(self, sent: CountsSent, name: bytes) -> int | None:
+        """The tick that was answered to this request under one of its names; refused, if it was another one then."""
+        known = self._store.answer(self._curator.stream, name)
+        if known is None:
+            return None
+        self._expect(sent, name, known[0])
+        return known[1]
+
+    def _expect(self, sent: CountsSent, name: bytes, kept: bytes) -> None:
+        if not hmac.compare_digest(kept, _code(sent, name)):
+            raise self._other_body(sent, name)
 
     def _answer(self, tick: int, values: Mapping[str, int], repeated: bool) -> CountsAnswer:
         # A tick of which only the first of two streams has its part is finished by releasing it again.
@@ -141,8 +154,8 @@ class CountsDesk:
     def _stored(self, tick: int) -> Release | None:
         return next(iter(self._store.releases(self._curator.stream, first=tick, last=tick, limit=1)), None)
 
-    def _other_body(self, sent: CountsSent) -> Exception:
-        if sent.key is None:
+    def _other_body(self, sent: CountsSent, name: bytes) -> Exception:
+        if name == _name(sent.sender, "tick", sent.tick):
             return TickTaken(f"Tick {sent.tick} was sent before, with other counts.")
         return KeyReused(
             "This Idempotency-Key was used before, for something else; nothing was taken.",
@@ -188,16 +201,21 @@ class CountsDesk:
         return {"ticks_settled": sum(one.settled for one in spent), "ticks_lost": sum(one.lost for one in spent)}
 
 
-def _name(sent: CountsSent) -> bytes:
-    """Under what a request is remembered. Another sender's same key is another name."""
-    what = ["tick", sent.tick] if sent.key is None else ["key", sent.key]
-    return hashlib.sha256(json.dumps([sent.sender, *what]).encode()).digest()
+def _names(sent: CountsSent) -> list[bytes]:
+    """Under what a request is remembered: its key, its tick, or both."""
+    given = (("key", sent.key), ("tick", sent.tick))
+    return [_name(sent.sender, kind, value) for kind, value in given if value is not None]
 
 
-def _code(sent: CountsSent) -> bytes:
+def _name(sender: str, kind: str, value: str | int | None) -> bytes:
+    """Another sender's same key, or same tick, is another name."""
+    return hashlib.sha256(json.dumps([sender, kind, value]).encode()).digest()
+
+
+def _code(sent: CountsSent, name: bytes) -> bytes:
     """What is remembered of tick and counts: a code under the sender's secret, different for each name.
 
     A plain hash would not do: counts are small numbers, and whoever has the store could try them all.
     """
     facts = json.dumps([sent.tick, sorted(sent.values.items())]).encode()
-    return hmac.new(sent.seal, _name(sent) + facts, hashlib.sha256).digest()
+    return hmac.new(sent.seal, name + facts, hashlib.sha256).digest()

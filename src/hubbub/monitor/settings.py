@@ -191,7 +191,7 @@ class PrivacySettings(_Table):
         try:
             self.guarantee()
         except HubbubError as error:
-            raise ValueError(f"{error.message} {error.hint}".rstrip(".")) from None
+            raise ValueError(f"{error.message} {error.hint}".rstrip(". ")) from None
         return self
 
 
@@ -261,7 +261,7 @@ class MethodSettings(_Table):
         try:
             read_options(method_named(self.name), self.options)
         except HubbubError as error:
-            raise ValueError(f"{error.message} {error.hint}".rstrip(".")) from None
+            raise ValueError(f"{error.message} {error.hint}".rstrip(". ")) from None
         return self
 
 
@@ -335,7 +335,7 @@ class MonitorSettings(_Table):
         try:
             self.part()
         except HubbubError as error:
-            raise ValueError(f"{error.message} {error.hint}".rstrip(".")) from None
+            raise ValueError(f"{error.message} {error.hint}".rstrip(". ")) from None
         return self
 
     @field_validator("publish")

@@ -4,6 +4,7 @@ from hubbub.noise.bernoulli import bernoulli_exp
 from hubbub.noise.distribution import IntegerNoise
 from hubbub.noise.gaussian import DiscreteGaussian
 from hubbub.noise.laplace import DiscreteLaplace
+from hubbub.noise.lottery import Lottery
 from hubbub.noise.simulation import SeededSource, simulation
 from hubbub.noise.source import ByteSource, require_secure
 from hubbub.noise.system import SystemSource
@@ -13,6 +14,7 @@ __all__ = [
     "DiscreteGaussian",
     "DiscreteLaplace",
     "IntegerNoise",
+    "Lottery",
     "SeededSource",
     "SystemSource",
     "bernoulli_exp",

@@ -78,7 +78,7 @@ class RangeStream(OnlineMechanism):
     state_version: ClassVar[int] = 2
     """1 was written while Toeplitz trees in a row shared one memory: see `restore`."""
 
-    traits: ClassVar[Traits] = Traits(independent_ticks=False, plain=False)
+    traits: ClassVar[Traits] = Traits(independent_ticks=False, plain=False, exact_intervals=True)
 
     _length: Option[int] = Option(
         Whole(), REQUIRED, "How many of the last ticks can be asked for. Fixed for the stream.", name="window"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.mechanism import Estimate, Measurement
+from hubbub.mechanism import Estimate, Measurement, Traits
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.releaser import Releaser
@@ -39,6 +39,7 @@ class Lpa(Releaser):
     """
 
     name: ClassVar[str] = "lpa"
+    traits: ClassVar[Traits] = Traits(exact_intervals=True)
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
         super().__init__(keys, guarantee, source=source, **options)

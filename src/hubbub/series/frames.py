@@ -96,10 +96,12 @@ def _cells(column: Any) -> list[Any]:
 
 
 def _cell(cell: Any) -> Any:
-    """Moments with a time zone in UTC; those of pandas as plain ones."""
+    """Moments with a time zone in UTC; those of pandas as plain ones. None where there is nothing: NaN is a gap."""
     if isinstance(cell, datetime):
         if cell != cell:  # pandas' "not a time"
             return None
         plain = cell.to_pydatetime() if hasattr(cell, "to_pydatetime") else cell
         return plain if plain.tzinfo is None else plain.astimezone(UTC).replace(tzinfo=None)
+    if isinstance(cell, (float, np.floating)) and cell != cell:  # beside whole numbers it would be another kind of cell
+        return None
     return cell

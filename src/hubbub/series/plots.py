@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import InvalidInput
+from hubbub.files import write_file
 
 
 def check_page(path: Path) -> None:
@@ -64,7 +65,4 @@ def bands(path: Path, title: str, ticks: Sequence[Any], series: Mapping[str, tup
 
 def _write(figure: Any, path: Path) -> None:
     check_page(path)
-    try:
-        figure.write_html(path, include_plotlyjs=True, full_html=True)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from None
+    write_file(path, figure.to_html(include_plotlyjs=True, full_html=True).encode())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +44,8 @@ def read_series(
 
     With `keys`, these and no others, in this order; without, the columns (or keys) of the file, which then must be a
     public list: a key that is listed because somebody visited it tells of that visit. `gaps` says what a missing
-    row or an empty cell means: "refuse", "zero" or "predict". `dates` (day-first or month-first) settles dates that
-    can be read in two ways. Rows may come in any order if they have times.
+    row (of a tick, or of a tick and key) or an empty cell means: "refuse", "zero" or "predict". `dates` (day-first or
+    month-first) settles dates that can be read in two ways. Rows may come in any order if they have times.
 
     >>> series = read_series(b"date,flu\\n30.01.2026,5\\n31.01.2026,6\\n02.02.2026,7\\n", "flu.csv", gaps="zero")
     >>> series.values.ravel().tolist(), str(series.tick(2))
@@ -65,7 +67,8 @@ def read_series(
     lowered = {column.lower(): column for column in frame.columns}
     time, unused = _time_column(frame, keys)
     frame = frame.drop(unused)
-    if frame.width > 1:  # an empty line says nothing; in a file of one column it is an empty cell
+    # An empty line of a file says nothing; in one of a single column it is an empty cell.
+    if frame.width > 1 and isinstance(source, (str, Path, bytes)):
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     if {"key", "count"} <= set(lowered) and time is not None:
         names, table, grid = _long(frame, time, lowered["key"], lowered["count"], keys, called, dates)
@@ -208,7 +211,7 @@ def _refuse_dates(names: Keys, table: NDArray[np.float64], called: str) -> None:
 def _long(
     frame: Any, time: str, key: str, count: str, keys: Keys | None, called: str, dates: str | None
 ) -> tuple[Keys, NDArray[np.float64], Grid]:
-    """Rows of tick, key, count; a pair that is not there counts as nothing."""
+    """Rows of tick, key, count; a pair that is not there is a gap, as an empty cell of a wide table is."""
     import polars as pl
 
     if not frame.height:
@@ -220,7 +223,7 @@ def _long(
         raise InvalidInput(f"{called} gives a key twice in one tick.", "Add them up first.")
     names = keys or Keys(sorted(set(kinds)))
     grid, places = _grid(frame, time, called, dates)
-    full = np.zeros((grid.ticks, len(names)))
+    full = np.full((grid.ticks, len(names)), np.nan)
     full[places, [names.position(kind) for kind in kinds]] = _numbers(frame[count], count, called)
     return names, full, grid
 
@@ -229,6 +232,9 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
     """A column as floats, which hold every count exactly up to 2^52; NaN where a cell is empty."""
     import polars as pl
 
+    if cells.dtype.is_decimal():
+        cells = cells.cast(pl.String)
+    near = np.zeros(len(cells), dtype=np.bool_)
     if cells.dtype == pl.String:
         plain = cells.str.strip_chars()
         empty = plain.is_null() | plain.str.to_lowercase().is_in(list(EMPTY))
@@ -239,6 +245,7 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
                 f"{called}: the column {column!r} does not hold numbers (line {wrong[0] + 2:,} is the first).",
                 "Write counts as digits alone, without separators or units.",
             )
+        near = _nearly_whole(plain, numbers)
     elif cells.dtype.is_numeric():
         numbers = cells.cast(pl.Float64)
     elif cells.dtype == pl.Null:
@@ -250,7 +257,7 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
         (values < 0, "negative numbers", "Counts of people cannot be below zero."),
         (values > MAX_COUNT, "numbers above 2^52", "Count in a coarser public unit."),
         (
-            values != np.floor(values),
+            (values != np.floor(values)) | near,
             "fractions",
             "Count in a finer public unit (cents, not euros), so that all are whole.",
         ),
@@ -259,6 +266,16 @@ def _numbers(cells: Any, column: str, called: str) -> NDArray[np.float64]:
             line = int(np.argmax(wrong_ones & ~np.isnan(values))) + 2
             raise InvalidInput(f"{called}: the column {column!r} has {why} (line {line:,} is the first).", hint)
     return values
+
+
+def _nearly_whole(texts: Any, numbers: Any) -> NDArray[np.bool_]:
+    """Where a text is not the number that a float makes of it: 5.000000000000000001 is no 5."""
+    near: NDArray[np.bool_] = np.zeros(len(texts), dtype=np.bool_)
+    odd = ~texts.str.contains(r"^\+?[0-9]+(\.0*)?$") & numbers.is_finite()
+    for at in odd.fill_null(value=False).arg_true():
+        with suppress(InvalidOperation):  # what Decimal does not read, Polars has not read as a fraction either
+            near[at] = Decimal(texts[at]) != Decimal(numbers[at])
+    return near
 
 
 def _series(names: Keys, table: NDArray[np.float64], grid: Grid, gaps: str, called: str) -> CountSeries:

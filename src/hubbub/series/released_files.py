@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hubbub.errors import InvalidInput
+from hubbub.files import write_file
 from hubbub.released import Release
 from hubbub.released.table import csv_of, releases_of, table_of
 
@@ -21,13 +22,11 @@ def check_kind(path: Path) -> None:
         raise InvalidInput(f"{path.name} is none of {', '.join(KINDS)}.", "Name the kind of file by its ending.")
 
 
-def write_released(path: Path, releases: Sequence[Release]) -> None:
+def write_released(path: str | Path, releases: Sequence[Release]) -> None:
     """Released values as a table (one row per tick and key), or as JSON: a document whose `releases` are a list."""
+    path = Path(path)
     check_kind(path)
-    try:
-        path.write_bytes(as_bytes(releases, path.suffix.lower()))
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from None
+    write_file(path, as_bytes(releases, path.suffix.lower()))
 
 
 def as_bytes(releases: Sequence[Release], kind: str) -> bytes:
@@ -45,10 +44,11 @@ def as_bytes(releases: Sequence[Release], kind: str) -> bytes:
     return content.getvalue()
 
 
-def read_released(path: Path) -> list[Release]:
+def read_released(path: str | Path) -> list[Release]:
     """Every tick's release, in order, as it was when it was written."""
     import polars as pl
 
+    path = Path(path)
     kind = path.suffix.lower()
     if kind not in KINDS or not path.is_file():
         raise InvalidInput(f"{path.name} is no released file that can be found.", _HINT)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from hubbub.files import check_output
 from hubbub.privacy import Guarantee
 from hubbub.released import Domain, Release, Tick, Value
 from hubbub.released.shown import ROWS, Shown, more
@@ -35,6 +36,8 @@ class ReleasedSeries(Sequence[Release]):
     guarantee: Guarantee
     method: str
     bound: str
+    read_from: Path | None = None
+    """The file of the counts, if they came from one: nothing is written over it."""
 
     @property
     def keys(self) -> Domain:
@@ -80,12 +83,14 @@ class ReleasedSeries(Sequence[Release]):
 
     def write(self, path: str | Path) -> None:
         """To a file: .csv, .json, .parquet or .arrow (docs/formats.md). `hb.detect` reads it again."""
+        check_output(Path(path), [self.read_from])
         write_released(Path(path), self.releases)
 
     def plot(self, path: str | Path) -> None:
         """A curve with its intervals for each of the largest keys, as one HTML file."""
         from hubbub.series.plots import bands
 
+        check_output(Path(path), [self.read_from])
         columns = [np.array([getattr(r, name) for r in self.releases]) for name in ("values", "lower", "upper")]
         order = (-columns[0].mean(axis=0)).argsort()[:_MOST_CURVES]
         curves = {self.keys.names[i]: tuple(column[:, i].tolist() for column in columns) for i in order}

@@ -81,7 +81,8 @@ def release_series(
         releases.append(release)
         if progress is not None:
             progress(len(releases), len(series))
-    return ReleasedSeries(tuple(releases), guarantee, chosen, _BOUND.format(bound=_bound(protected)))
+    bound, file = _BOUND.format(bound=_bound(protected)), Path(data) if isinstance(data, (str, Path)) else None
+    return ReleasedSeries(tuple(releases), guarantee, chosen, bound, file)
 
 
 def protected_unit(unit: Unit | str, ticks: int, *, horizon: int | None = None, **numbers: Any) -> Unit:

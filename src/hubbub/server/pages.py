@@ -21,7 +21,7 @@ from hubbub.server.picture import Row, row_of
 from hubbub.server.ranking import Ranking
 from hubbub.server.rendering import templates
 from hubbub.server.sums import total_of
-from hubbub.server.words import curator_facts, vouched
+from hubbub.server.words import curator_facts, interval_words, vouched
 from hubbub.store import Stream
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class Pages:
         if channel.picture is not None:
             rows = [row for row in channel.picture.rows if row.quantity.is_above_zero]
             example = rows[len(rows) // 2] if rows else None
-        return self._page("about.html", self._head(stream, channel, "about", DEFAULT_WINDOW) | {"example": example})
+        facts = {"example": example, "intervals": interval_words(stream.method)}
+        return self._page("about.html", self._head(stream, channel, "about", DEFAULT_WINDOW) | facts)
 
     def curator(self, stream: Stream, budget: dict[str, Any], status: dict[str, Any] | None) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -25,6 +26,24 @@ _LABELS = {
 }
 
 
+NOISE_ALONE = frozenset({"lpa", "ranges"})
+"""Methods whose intervals follow from the noise alone (`Traits.exact_intervals`, which the server may not look at)."""
+
+
+def interval_words(method: str) -> str:
+    """How far the intervals of a stream can be relied on, for every reader.
+
+    >>> interval_words("lpa")
+    'That follows from the added noise alone, whose size is known: it holds whatever the crowd does.'
+    """
+    if method in NOISE_ALONE:
+        return "That follows from the added noise alone, whose size is known: it holds whatever the crowd does."
+    return (
+        f"That is worked out by a method ({method}) that also learns from earlier ticks, and holds as far as the crowd "
+        "moves as the method expects: after a sudden change the true count lies outside more often."
+    )
+
+
 _VOUCHED = {
     "keys": "The list of keys",
     "model": "The model",
@@ -38,7 +57,8 @@ def attested_of(stream: Stream) -> dict[str, str]:
     recorded = getattr(stream, "attested", None) or stream.options.get("attested")
     if not isinstance(recorded, Mapping):
         return {}
-    return {name: said for name, said in recorded.items() if isinstance(said, str)}
+    # Streams hold a sentence that ends in two dots; it is part of their promise, so it is mended where it is shown.
+    return {name: re.sub(r"\.\.$", ".", said) for name, said in recorded.items() if isinstance(said, str)}
 
 
 def vouched(attested: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from hubbub.store import schema
+from hubbub.store.cells import Shape
 from hubbub.store.database import Database
 
 _A = schema.answers.c
+_SHAPE = Shape((_A.body, _A.tick))
 
 ANSWERS_KEPT = 100_000
 """How many answers a stream remembers: whoever repeats a request does so within minutes."""
@@ -28,7 +32,7 @@ def remember(database: Database, stream: int, key: bytes, body: bytes, tick: int
             oldest = connection.execute(ranked.offset(ANSWERS_KEPT).limit(1)).scalar_one_or_none()
             if oldest is not None:
                 connection.execute(sa.delete(schema.answers).where(_A.stream == stream, _A.id <= oldest))
-    return answer.body, answer.tick
+    return _answer(answer)
 
 
 def answered(database: Database, stream: int, key: bytes) -> tuple[bytes, int] | None:
@@ -36,4 +40,9 @@ def answered(database: Database, stream: int, key: bytes) -> tuple[bytes, int] |
     query = sa.select(_A.body, _A.tick).where(_A.stream == stream, _A.key == key)
     with database.read() as connection:
         answer = connection.execute(query).one_or_none()
-    return None if answer is None else (answer.body, answer.tick)
+    return None if answer is None else _answer(answer)
+
+
+def _answer(row: Any) -> tuple[bytes, int]:
+    body, tick = _SHAPE.checked((row.body, row.tick), "an answer")
+    return body, tick

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hubbub.errors import LedgerBroken
 from hubbub.privacy import Account
-from hubbub.store import chain
+from hubbub.store import chain, schema
+from hubbub.store.cells import Shape, as_written
 from hubbub.store.stream import Stream
 
 
@@ -42,6 +44,11 @@ class Checkpoint:
         mark = chain.mark(seal, tick, place, snapshot, account, settled, lost)
         return cls(tick, place, snapshot, account, settled, lost, seal, mark)
 
+    @classmethod
+    def read(cls, row: Sequence[Any], stream: Stream) -> Checkpoint:
+        """A row of `COLUMNS`, refused where a cell is not of its kind."""
+        return cls(*_SHAPE.checked(row, f"stream {stream.name!r}"))
+
     def check(self, stream: Stream) -> Checkpoint:
         """This checkpoint, if nobody has changed it."""
         if self != Checkpoint.made(
@@ -56,11 +63,16 @@ class Checkpoint:
     def open_account(self, stream: Stream) -> Account:
         """A fresh account with all that was charged up to here."""
         account = Account(stream.guarantee)
-        account.restore(json.loads(self.account))
+        with as_written(f"`account` in `states` (stream {stream.name!r})"):
+            account.restore(json.loads(self.account))
         return account
 
     def to_row(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
+
+
+COLUMNS = [schema.states.c[name] for name in Checkpoint.__slots__]
+_SHAPE = Shape(COLUMNS)
 
 
 def account_text(account: Account) -> str:

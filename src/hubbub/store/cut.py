@@ -10,23 +10,25 @@ import sqlalchemy as sa
 from hubbub.confidential import Cut
 from hubbub.errors import InvalidParameter
 from hubbub.store import schema
+from hubbub.store.cells import Shape, as_written
 from hubbub.store.database import Database
 from hubbub.store.envelope import MARK, Envelope
 from hubbub.store.times import from_micros, to_micros
 
 _C = schema.cuts.c
 _COLUMNS = (_C.tick, _C.source, _C.time, _C.frontier, _C.doubt)
+_SHAPE = Shape(_COLUMNS, times=("time",))
 
 
 ELSEWHERE = " (sealed)"
 """Behind the source of a cut that this machine cannot read: so it is nobody's own, and nothing is read on from it."""
 
 
-def keep(database: Database, envelope: Envelope, stream: int, cut: Cut) -> Cut:
+def keep(database: Database, stream: int, cut: Cut) -> Cut:
     """Write a tick's cut, durably; if the tick has one already, that one stands and is returned."""
     if cut.time.tzinfo is None:
         raise InvalidParameter("A cut's time needs a time zone.", "Use datetime.now(UTC).")
-    frontier = json.dumps(dict(cut.frontier), sort_keys=True)
+    envelope, frontier = Envelope(), json.dumps(dict(cut.frontier), sort_keys=True)
     if not cut.shared:
         frontier = envelope.seal(frontier, _about(stream, cut.tick, cut.source))
     row = {
@@ -39,12 +41,13 @@ def keep(database: Database, envelope: Envelope, stream: int, cut: Cut) -> Cut:
     return _cut(envelope, stream, kept)
 
 
-def kept(database: Database, envelope: Envelope, stream: int, first: int | None) -> list[Cut]:
+def kept(database: Database, stream: int, first: int | None) -> list[Cut]:
     """The cuts of a stream by tick, from `first` on."""
     query = sa.select(*_COLUMNS).where(_C.stream == stream).order_by(_C.tick)
     if first is not None:
         query = query.where(_C.tick >= first)
     with database.read() as connection:
+        envelope = Envelope()
         return [_cut(envelope, stream, row) for row in connection.execute(query)]
 
 
@@ -55,13 +58,14 @@ def forget(database: Database, stream: int, before: int) -> None:
 
 
 def _cut(envelope: Envelope, stream: int, row: Any) -> Cut:
-    source, text = row.source, row.frontier
+    tick, source, time, text, doubt = _SHAPE.checked(row, "a cut")
     shared = not text.startswith(MARK)
     if not shared:
-        text = envelope.open(text, _about(stream, row.tick, source))
+        text = envelope.open(text, _about(stream, tick, source))
     if text is None:
         source, text = source + ELSEWHERE, "{}"
-    return Cut(row.tick, from_micros(row.time), json.loads(text), source, row.doubt or "", shared)
+    with as_written(f"`frontier` in `cuts` (tick {tick})"):
+        return Cut(tick, from_micros(time), dict(json.loads(text)), source, doubt or "", shared)
 
 
 def _about(stream: int, tick: int, source: str) -> str:

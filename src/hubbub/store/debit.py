@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
 from hubbub.released import Cost, Tick
 from hubbub.released.cost import NO_SLIP
+from hubbub.store import schema
+from hubbub.store.cells import Shape, amount_of
 from hubbub.store.times import from_micros, tick_of
 
 State = Literal["reserved", "settled", "lost"]
 STATES: tuple[State, ...] = ("reserved", "settled", "lost")
+_USUAL = {"0", "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,21 @@ class Debit:
     seal: bytes | None = None
     delta: str | None = None
     settled_delta: str | None = None
+
+    @classmethod
+    def read(cls, row: Sequence[Any], stream: str, *, amounts: bool = True) -> Debit:
+        """A row of `COLUMNS`, refused where a cell is not of its kind; with `amounts`, also where one is none."""
+        where = f"stream {stream!r}, {f'tick {row[0]}' if isinstance(row[0], int) else 'a line without a tick'}"
+        made = cls(*_SHAPE.checked(row, where))
+        if amounts:
+            made.expect_amounts(where)
+        return made
+
+    def expect_amounts(self, where: str) -> None:
+        """Refuse what is no amount, by its column."""
+        for name in ("epsilon", "rho", "settled_epsilon", "settled_rho", "delta", "settled_delta"):
+            if (text := getattr(self, name)) is not None and text not in _USUAL:
+                amount_of(text, f"`{name}` in `debits` ({where})")
 
     @property
     def at(self) -> Tick:
@@ -81,10 +99,15 @@ class Debit:
         }
 
 
+COLUMNS = [schema.debits.c[name] for name in Debit.__slots__]
+_SHAPE = Shape(COLUMNS, times=("start", "reserved"))
+
+
 @lru_cache(maxsize=256)
 def cost_of(epsilon: str, rho: str, delta: str | None = None) -> Cost:
     """A stream uses few amounts, so reading a long ledger need not parse each anew."""
-    return Cost(Fraction(epsilon), Fraction(rho), NO_SLIP if delta is None else Fraction(delta))
+    slip = NO_SLIP if delta is None else amount_of(delta, "the delta of a debit")
+    return Cost(amount_of(epsilon, "the epsilon of a debit"), amount_of(rho, "the rho of a debit"), slip)
 
 
 def texts_of(cost: Cost) -> tuple[str, str, str | None]:

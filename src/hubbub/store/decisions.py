@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from hubbub.errors import InvalidParameter, UnreleasedDecision
 from hubbub.released import Discovered, Domain, Keys, Release
 from hubbub.store import chain, schema, streams
+from hubbub.store.cells import Shape, as_written
 from hubbub.store.debit import cost_of
 from hubbub.store.decision import Decision
 from hubbub.store.packing import PackedRelease
@@ -39,6 +40,9 @@ RELEASES = sa.select(
 ).select_from(schema.releases.join(schema.debits, sa.and_(_D.stream == _R.stream, _D.tick == _R.tick)))
 """Rows that `History.release` reads."""
 
+_SHAPE = Shape(_COLUMNS, times=("decided",))
+_RELEASED = Shape(list(RELEASES.selected_columns), times=("start",))
+
 
 class History:
     """The domains of a stream, each from its tick on. A domain that was read once is the same object ever after."""
@@ -49,7 +53,9 @@ class History:
         self._known: dict[str, Domain] = {} if before is None else dict(before._known)
         for one in self.decisions:
             if one.domain not in self._known:
-                self._known[one.domain] = one.keys
+                with as_written(f"`domain` in `domains` (stream {stream.name!r}, tick {one.tick})"):
+                    self._known[one.domain] = one.keys
+        self._name = stream.name
         self._domains = [stream.keys, *(self._known[one.domain] for one in self.decisions)]
 
     def at(self, tick: int) -> Domain:
@@ -67,19 +73,25 @@ class History:
 
     def release(self, row: Any) -> Release:
         """What a row of `RELEASES` holds."""
-        index, start, length, epsilon, rho, delta, *packed = row
-        cost = cost_of(epsilon, rho, delta)
-        return PackedRelease(*packed).unpack(tick_of(index, start, length), self.at(index), cost)
+        where = f"the release of the stream {self._name!r}, tick {row[0]}"
+        index, start, length, epsilon, rho, delta, *packed = _RELEASED.checked(row, where)
+        with as_written(where):
+            tick, cost = tick_of(index, start, length), cost_of(epsilon, rho, delta)
+            return PackedRelease(*packed).unpack(tick, self.at(index), cost)
 
 
-def read(connection: Connection, stream: int) -> list[Decision]:
+def read(connection: Connection, stream: Stream) -> list[Decision]:
     """All decisions of a stream, in the order in which they were made."""
-    return [Decision(*row) for row in connection.execute(_ALL, {"id": stream})]
+    return [_decision(row, stream) for row in connection.execute(_ALL, {"id": stream.id})]
 
 
-def newest(connection: Connection, stream: int) -> Decision | None:
-    row = connection.execute(_NEWEST, {"id": stream}).one_or_none()
-    return None if row is None else Decision(*row)
+def newest(connection: Connection, stream: Stream) -> Decision | None:
+    row = connection.execute(_NEWEST, {"id": stream.id}).one_or_none()
+    return None if row is None else _decision(row, stream)
+
+
+def _decision(row: Any, stream: Stream) -> Decision:
+    return Decision(*_SHAPE.checked(row, f"stream {stream.name!r}"))
 
 
 def seal_of(connection: Connection, stream: str, tick: int) -> bytes | None:
@@ -106,7 +118,7 @@ def evidence(connection: Connection, stream: Stream, released: tuple[str, int]) 
             "released values would itself tell of someone.",
             "Release that tick first; a tick that is reserved or lost decides nothing.",
         )
-    return History(named[0], read(connection, named[0].id)).release(row), seal
+    return History(named[0], read(connection, named[0])).release(row), seal
 
 
 def _named(released: Any) -> tuple[str, int]:

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 from hubbub.errors import GrantExhausted, GuaranteeChanged, InvalidParameter, LedgerBroken
 from hubbub.privacy import Grant, Guarantee, Window
 from hubbub.store import chain, schema
+from hubbub.store.cells import Shape, amount_of, as_written
 from hubbub.store.database import Database
 from hubbub.store.stream import GRANT, Definition, clock_of, differences
 from hubbub.store.times import from_micros
@@ -23,6 +24,7 @@ _G, _S = schema.grants.c, schema.streams.c
 COLUMNS = (_G.name, _G.population, _G.guarantee, _G.apart_from, _G.genesis)
 """Everything that a grant is, and its hash; in the order of `grant_of`."""
 
+_SHAPE, _NAME, _CREATED = Shape(COLUMNS), Shape([_S.name]), Shape([_G.created], times=["created"])
 _DRAWN = sa.select(_S.grant_id, _S.name, _S.share, _S.slips, _S.options).order_by(_S.id)
 _ANOTHER = "Name another grant; what both promise about the same people adds up."
 
@@ -65,12 +67,14 @@ def row_of(grant: Grant) -> dict[str, Any]:
 
 def grant_of(name: str, population: str, guarantee: str, apart_from: str, genesis: bytes) -> Grant:
     """What the columns of a grant say, if nobody has changed them."""
+    _SHAPE.checked((name, population, guarantee, apart_from, genesis), f"grant {name!r}")
     if chain.grant_genesis(name, population, guarantee, apart_from) != genesis:
         raise LedgerBroken(
             f"The grant {name!r} was changed after it was made.",
             "Restore the store from a backup: the promise that was made is no longer the one that is written there.",
         )
-    return Grant(name, Guarantee.from_dict(json.loads(guarantee)), population, json.loads(apart_from))
+    with as_written(f"the grant {name!r}"):
+        return Grant(name, Guarantee.from_dict(json.loads(guarantee)), population, json.loads(apart_from))
 
 
 def read(connection: Connection, name: str | None = None) -> list[StoredGrant]:
@@ -85,18 +89,21 @@ def read(connection: Connection, name: str | None = None) -> list[StoredGrant]:
     for stream in drawn:
         if stream.grant_id not in shares:
             raise LedgerBroken(f"The stream {stream.name!r} belongs to no grant.", "Restore the store from a backup.")
-        shares[stream.grant_id][stream.name] = Fraction(stream.share)
+        where = f"(stream {stream.name!r})"
+        _NAME.checked([stream.name], where)
+        shares[stream.grant_id][stream.name] = amount_of(stream.share, f"`share` in `streams` {where}")
         if stream.slips != "0":
-            slips[stream.grant_id][stream.name] = Fraction(stream.slips)
-        options = json.loads(stream.options)
-        clocks[stream.grant_id].add(clock_of(options))
+            slips[stream.grant_id][stream.name] = amount_of(stream.slips, f"`slips` in `streams` {where}")
+        with as_written(f"`options` in `streams` {where}"):
+            options = dict(json.loads(stream.options))
+            clocks[stream.grant_id].add(clock_of(options))
         if GRANT not in options:
             unnamed[stream.grant_id].add(stream.name)
     return [
         StoredGrant(
             row.id,
             grant_of(*row[: len(COLUMNS)]),
-            from_micros(row.created),
+            from_micros(_CREATED.checked([row.created], f"grant {row.name!r}")[0]),
             shares[row.id],
             frozenset(clocks[row.id]),
             frozenset(unnamed[row.id]),

@@ -17,6 +17,7 @@ from hubbub.released import Cost, Domain, Release, Tick
 from hubbub.store import chain, decisions, schema
 from hubbub.store.checkpoint import Checkpoint, account_text
 from hubbub.store.database import Database
+from hubbub.store.debit import COLUMNS as DEBIT_COLUMNS
 from hubbub.store.debit import Debit, State, cost_of, texts_of
 from hubbub.store.decision import Decision
 from hubbub.store.faults import fault_point
@@ -28,7 +29,6 @@ from hubbub.store.times import Clock, span_of, to_micros
 
 _D, _S = schema.debits.c, schema.states.c
 
-DEBIT_COLUMNS = [_D[name] for name in Debit.__slots__]
 _CHECKPOINT = sa.select(*(_S[name] for name in Checkpoint.__slots__)).where(_S.stream == sa.bindparam("id"))
 _PENDING = (
     sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick > sa.bindparam("after")).order_by(_D.tick)
@@ -291,7 +291,7 @@ class Ledger:
     def debit(self, tick: int) -> Debit | None:
         with self.database.read() as connection:
             row = connection.execute(_AT, {"id": self.stream.id, "at": tick}).one_or_none()
-        return None if row is None else Debit(*row)
+        return None if row is None else Debit.read(row, self.stream.name)
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -323,10 +323,10 @@ class Ledger:
         row = connection.execute(_CHECKPOINT, {"id": self.stream.id}).one_or_none()
         if row is None:
             raise LedgerBroken(f"The state of the stream {self.stream.name!r} is missing.", "Restore a backup.")
-        checkpoint = Checkpoint(*row).check(self.stream)
+        checkpoint = Checkpoint.read(row, self.stream).check(self.stream)
         lines = connection.execute(_PENDING, {"id": self.stream.id, "after": checkpoint.tick})
-        pending = tuple(Debit(*row) for row in lines)
-        decision = decisions.newest(connection, self.stream.id)
+        pending = tuple(Debit.read(row, self.stream.name) for row in lines)
+        decision = decisions.newest(connection, self.stream)
         return Position(checkpoint, pending, self._last(connection, decision), decision)
 
     def _last(self, connection: Connection, decision: Decision | None) -> tuple[bytes, bytes | None]:
@@ -337,7 +337,7 @@ class Ledger:
         return (self.stream.genesis, self.stream.genesis) if row is None else (row.hash, row.seal)
 
     def _expect(self, connection: Connection, position: Position) -> None:
-        if self._last(connection, decisions.newest(connection, self.stream.id)) != position.last:
+        if self._last(connection, decisions.newest(connection, self.stream)) != position.last:
             raise Moved
 
     def _chained(

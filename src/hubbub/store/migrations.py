@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable
 
@@ -11,9 +12,12 @@ from sqlalchemy.engine import Connection
 from hubbub.errors import OlderLayout, SchemaMismatch
 from hubbub.store import layout_3, schema
 from hubbub.store.before_grants import give_grants, tied_to
+from hubbub.store.cells import as_written, broken
 from hubbub.store.database import Database
 
 _LOCK = 0x68756262  # any fixed number: PostgreSQL's advisory lock that makes two openers take turns
+
+_NAME = re.compile(r"[0-9a-f]{32}")
 
 
 def _ledger(connection: Connection) -> None:
@@ -104,7 +108,8 @@ def migrate(database: Database, *, read_only: bool = False) -> None:
         if not database.is_sqlite:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         for step in STEPS[_version(connection) :]:
-            step(connection)
+            with as_written(f"what a store of an older layout ({database.where}) holds"):
+                step(connection)
         connection.execute(sa.update(schema.version).values(version=VERSION))
 
 
@@ -112,8 +117,18 @@ def _version(connection: Connection) -> int:
     """0 where there is nothing of ours."""
     if not sa.inspect(connection).has_table(schema.version.name):
         return 0
-    version: int = connection.execute(sa.select(schema.version.c.version)).scalar_one()
-    return version
+    rows = connection.execute(sa.select(schema.version.c.version)).scalars().all()
+    if len(rows) != 1 or type(rows[0]) is not int or rows[0] < 1:
+        raise broken(schema.version.c.version, "the layout of the store")
+    return rows[0]
+
+
+def store_name(connection: Connection) -> str:
+    """Which store this is; a part of the names of its marks, so it must be what we once made up."""
+    name = connection.execute(sa.select(schema.version.c.store)).scalar()
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise broken(schema.version.c.store, "the store's own name")
+    return name
 
 
 def _mismatch(version: int, database: Database) -> SchemaMismatch:
@@ -121,6 +136,12 @@ def _mismatch(version: int, database: Database) -> SchemaMismatch:
         return SchemaMismatch(
             f"The store {database.where} has layout {version}; this version of Hubbub knows up to {VERSION}.",
             "Use the version of Hubbub that wrote it, or a newer one. Nothing was changed.",
+        )
+    if not version:
+        return OlderLayout(
+            f"{database.where} is a database that holds no store: none of its tables is there.",
+            "Check the address. If a store stood here, its ledger is gone: restore it from a backup. Opened for "
+            "writing, it begins a new store, with a whole new budget.",
         )
     return OlderLayout(
         f"The store {database.where} has layout {version} and would have to be brought to {VERSION} first.",

@@ -47,14 +47,14 @@ def releases(
         limit = None if limit is None else limit - size
 
 
-def debits(database: Database, query: sa.Select[Any]) -> Iterator[Debit]:
+def debits(database: Database, stream: str, query: sa.Select[Any]) -> Iterator[Debit]:
     """The lines of a ledger that `query` selects, in order."""
     after = -1
     while True:
         with database.read() as connection:
             rows = connection.execute(query.where(_D.tick > after).order_by(_D.tick).limit(_PAGE)).all()
         for row in rows:
-            yield Debit(*row)
+            yield Debit.read(row, stream)
         if len(rows) < _PAGE:
             return
         after = rows[-1].tick

@@ -8,9 +8,11 @@ import sqlalchemy as sa
 
 from hubbub.errors import InvalidParameter
 from hubbub.store import schema
+from hubbub.store.cells import Shape
 from hubbub.store.database import Database
 
 _Q = schema.queries.c
+_SHAPE = Shape([_Q.length])
 _LONGEST = 2**62
 
 KEPT = 1_000
@@ -34,4 +36,5 @@ def recent(database: Database, stream: int, limit: int) -> list[int]:
     """The newest, oldest of them first."""
     query = sa.select(_Q.length).where(_Q.stream == stream).order_by(_Q.id.desc()).limit(limit)
     with database.read() as connection:
-        return list(reversed(connection.execute(query).scalars().all()))
+        rows = connection.execute(query).all()
+    return [_SHAPE.checked(row, "a question")[0] for row in reversed(rows)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import uuid
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -53,13 +54,21 @@ class SqliteFile:
             raise self._no_folder()
 
     def create(self) -> None:
-        """An empty file that only its owner may read, whatever the umask says; its side files will be alike."""
+        """A database without tables that only its owner may read, whatever the umask; its side files will be alike.
+
+        It gets its name once SQLite has written its first page, so that a file of no bytes is never one of ours.
+        """
+        path = self.path.resolve()  # a link may lead to a place where there is nothing yet
+        draft = path.with_name(f".{path.name[:100]}-{uuid.uuid4().hex}")
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             try:
-                os.fchmod(file, 0o600)
+                draft.chmod(0o600)
+                with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+                    connection.execute("PRAGMA journal_mode=WAL")
+                _name(draft, path)
             finally:
-                os.close(file)
+                draft.unlink(missing_ok=True)
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 os.fsync(folder)  # SQLite makes its pages durable, not the file's name
@@ -67,9 +76,10 @@ class SqliteFile:
                 os.close(folder)
         except FileNotFoundError:
             raise self._no_folder() from None
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
+            why = error.strerror if isinstance(error, OSError) else "the disk refuses it"
             raise StoreUnavailable(
-                f"The store {self.path} cannot be made: {error.strerror}.",
+                f"The store {self.path} cannot be made: {why}.",
                 "Check that this user may write in the folder and that the disk has room.",
             ) from None
 
@@ -90,6 +100,7 @@ class SqliteFile:
 
     def connect(self) -> FileConnection:
         """A connection; read-only ones find their way on a disk that cannot be written, or say what they would miss."""
+        self._refuse_empty()
         if not self._read_only:
             return self._open("rw")
         waiting = Path(f"{self.path}-wal")
@@ -120,6 +131,16 @@ class SqliteFile:
     def is_current(self, connection: FileConnection) -> bool:
         """False if the path leads to another file by now: what is written would be lost with the old one."""
         return connection.file == self._identity()
+
+    def _refuse_empty(self) -> None:
+        """A file of no bytes was a store once, or never: SQLite would begin anew in it, and drop a `-wal` beside it."""
+        if self.path.exists() and not self.path.stat().st_size:
+            raise StoreUnavailable(
+                f"The file {self.path} is empty (0 bytes): it is no store. If a store stood here, its ledger is gone, "
+                "and with it what was spent.",
+                "Restore the store from a backup, and see `hubbub ledger mend` for what was spent since. If none ever "
+                "stood here, delete the empty file: then a new store is begun, with a whole new budget.",
+            )
 
     def _open(self, mode: str) -> FileConnection:
         before = self._identity()
@@ -161,6 +182,17 @@ class SqliteFile:
 
     def _all(self) -> list[Path]:
         return [self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm")]
+
+
+def _name(draft: Path, path: Path) -> None:
+    """Give a file its name, unless another process was first: then that one stands."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:  # a disk without links
+        if not path.exists():
+            os.rename(draft, path)
 
 
 def replaced(where: str) -> StoreUnavailable:

@@ -22,18 +22,17 @@ from hubbub.store import answers, cut, decisions, grants, left_behind, pages, qu
 from hubbub.store.budget import Budget, Spending
 from hubbub.store.curator import Curator
 from hubbub.store.database import Database
-from hubbub.store.debit import Debit
+from hubbub.store.debit import COLUMNS, Debit
 from hubbub.store.decision import Decision
 from hubbub.store.decisions import RELEASES, History
-from hubbub.store.envelope import Envelope
 from hubbub.store.grants import StoredGrant
-from hubbub.store.ledger import DEBIT_COLUMNS, Ledger, Position
+from hubbub.store.ledger import Ledger, Position
 from hubbub.store.mark_file import set_back
 from hubbub.store.marks import Marks, Where
 from hubbub.store.mending import mend
-from hubbub.store.migrations import migrate
+from hubbub.store.migrations import migrate, store_name
 from hubbub.store.options import with_options
-from hubbub.store.stream import Definition, Stream, ranges_name
+from hubbub.store.stream import Definition, Stream, expect_name, ranges_name
 from hubbub.store.times import Clock, now, to_micros
 from hubbub.store.tokens import Tokens
 from hubbub.store.total import Total
@@ -64,7 +63,6 @@ class Store:
         """A word for the owner about what was found and mended when the store was opened; empty if nothing was."""
         self.tokens = Tokens(database, clock)
         self._where_marks = marks
-        self._envelope = Envelope()
         self._clock = clock
         self._known: dict[str, Stream] = {}
         self._histories: dict[int, History] = {}
@@ -182,7 +180,7 @@ class Store:
 
     def find(self, name: str) -> Stream | None:
         """The stream of that name, or None."""
-        _expect_name(name, "stream", "`store.streams()` gives streams: `one.name`.")
+        expect_name(name, "stream", "`store.streams()` gives streams: `one.name`.")
         if name not in self._known:  # a stream never changes, so it is read once
             with self.database.read() as connection:
                 rows = streams.read(connection, name)
@@ -214,13 +212,18 @@ class Store:
         ranges = self.find(ranges_name(name))
         return ranges if ranges is not None and ranges.ranges_of == name else None
 
+    def names(self) -> tuple[list[str], list[str]]:
+        """The names of all streams and of all grants, whatever else of them was changed."""
+        with self.database.read() as connection:
+            return streams.names(connection, schema.streams), streams.names(connection, schema.grants)
+
     def grants(self) -> list[StoredGrant]:
         """All grants, by name, with the streams that draw of them."""
         with self.database.read() as connection:
             return grants.read(connection)
 
     def grant(self, name: str) -> StoredGrant:
-        _expect_name(name, "grant", "`store.grants()` gives grants with what is drawn of them: `one.grant.name`.")
+        expect_name(name, "grant", "`store.grants()` gives grants with what is drawn of them: `one.grant.name`.")
         with self.database.read() as connection:
             stored = grants.read(connection, name)
         if not stored:
@@ -348,16 +351,20 @@ class Store:
     def debits(self, stream: str | Stream, *, last: int | None = None) -> Iterator[Debit]:
         """The lines of the ledger in order; with `last`, that many of the newest."""
         stream = self._resolve(stream)
-        query = sa.select(*DEBIT_COLUMNS).where(_D.stream == stream.id)
+        query = sa.select(*COLUMNS).where(_D.stream == stream.id)
         if last is not None:
             with self.database.read() as connection:
                 rows = connection.execute(query.order_by(_D.tick.desc()).limit(last)).all()
-            return iter([Debit(*row) for row in reversed(rows)])
-        return pages.debits(self.database, query)
+            return iter([Debit.read(row, stream.name) for row in reversed(rows)])
+        return pages.debits(self.database, stream.name, query)
 
     def verify(self, stream: str | Stream, *, head: str | None = None) -> Verification:
         """Walk the whole ledger of a stream. `head` is one that was written down earlier."""
         return verify(self.database, self._resolve(stream), anchor=head)
+
+    def newest_faults(self, stream: str | Stream) -> tuple[str, ...]:
+        """What is wrong with the newest 1,000 lines of a ledger, and with its state: a look that is always short."""
+        return tuple(map(str, verify(self.database, self._resolve(stream), tail=LINES_CHECKED_ON_OPEN).faults))
 
     def left_behind(self) -> tuple[str, ...]:
         """What is in the store and belongs to no stream of it, a sentence each; empty for a sound store.
@@ -397,11 +404,11 @@ class Store:
 
         If the tick was cut before (by another monitor, or before a restart) that cut stands, and is returned.
         """
-        return cut.keep(self.database, self._envelope, self._resolve(stream).id, made)
+        return cut.keep(self.database, self._resolve(stream).id, made)
 
     def cuts(self, stream: str | Stream, first: int | None = None) -> list[Cut]:
         """The cuts that are kept, by tick, from `first` on."""
-        return cut.kept(self.database, self._envelope, self._resolve(stream).id, first)
+        return cut.kept(self.database, self._resolve(stream).id, first)
 
     def forget_cuts(self, stream: str | Stream, before: int) -> None:
         """Delete the cuts of all ticks before `before`."""
@@ -423,8 +430,7 @@ class Store:
     @cached_property
     def _marks(self) -> Marks:
         with self.database.read() as connection:
-            name: str = connection.execute(sa.select(schema.version.c.store)).scalar_one()
-        return Marks(self._where_marks, name)
+            return Marks(self._where_marks, store_name(connection))
 
     def _position(self, stream: Stream) -> Position:
         return Ledger(self.database, stream, self._clock).position()
@@ -435,13 +441,8 @@ class Store:
     def _history(self, connection: Connection, stream: Stream) -> History:
         """What the stream counted when, as of now. The same objects as long as nothing was decided."""
         before = self._histories.get(stream.id)
-        newest = decisions.newest(connection, stream.id)
+        newest = decisions.newest(connection, stream)
         if before is None or newest != (before.decisions[-1] if before.decisions else None):
-            before = History(stream, decisions.read(connection, stream.id), before)
+            before = History(stream, decisions.read(connection, stream), before)
             self._histories[stream.id] = before
         return before
-
-
-def _expect_name(given: object, thing: str, hint: str) -> None:
-    if not isinstance(given, str):
-        raise InvalidParameter(f"A {thing} is named by a text; got a {type(given).__name__}.", f"Give its name. {hint}")

@@ -305,3 +305,9 @@ def _json(value: Any) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InvalidParameter(f"A stream's options must be plain JSON values: {error}.") from None
+
+
+def expect_name(given: object, thing: str, hint: str) -> None:
+    """Refuse whatever cannot name a stream or a grant, before the database is asked for it."""
+    if not isinstance(given, str):
+        raise InvalidParameter(f"A {thing} is named by a text; got a {type(given).__name__}.", f"Give its name. {hint}")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from hubbub.errors import InvalidParameter, LedgerBroken
+from hubbub.errors import LedgerBroken
 from hubbub.privacy import Part
 from hubbub.store import grants, left_behind, schema
 from hubbub.store.before_grants import options_since
+from hubbub.store.cells import Shape, amount_of, as_written, broken
 from hubbub.store.checkpoint import Checkpoint
 from hubbub.store.database import Database
 from hubbub.store.faults import fault_point
@@ -34,11 +34,21 @@ _STREAM = (
     .order_by(_STREAMS.name)
 )
 
+_SHAPE = Shape(list(schema.streams.c), times=("created",))
+
 
 def read(connection: Connection, name: str | None = None) -> list[Stream]:
     """All streams, by name; or the one of that name."""
     rows = connection.execute(_STREAM if name is None else _STREAM.where(_STREAMS.name == name)).all()
     return [_stream(row) for row in rows]
+
+
+def names(connection: Connection, table: sa.Table) -> list[str]:
+    """The names that stand in `streams` or `grants`, whatever else of their rows was changed."""
+    found = connection.execute(sa.select(table.c.name)).scalars().all()
+    if not all(isinstance(name, str) for name in found):
+        raise broken(table.c.name, "a name")
+    return sorted(found)
 
 
 def make(database: Database, marks: Marks, wanted: Sequence[Definition], time: int) -> None:
@@ -68,19 +78,19 @@ def make(database: Database, marks: Marks, wanted: Sequence[Definition], time: i
 
 
 def _stream(row: Any) -> Stream:
+    _SHAPE.checked(row[: len(schema.streams.c)], f"stream {row.name!r}")
     made = Definition(row.name, row.keys, row.guarantee, row.method, row.options)
     if made.genesis != row.genesis:
         raise LedgerBroken(
             f"The definition of the stream {row.name!r} was changed after it was made.",
             "Restore the store from a backup: the promise that was made is no longer the one that is written there.",
         )
-    part = _part(row)  # None where what is written there is no part of the grant
-    pinned = json.loads(row.options).get(GRANT)
-    if (
-        part is None
-        or part.guarantee.to_dict() != json.loads(row.guarantee)
-        or (pinned is not None and part_of(pinned) != part)
-    ):
+    part = _part(row)
+    with as_written(f"the definition of the stream {row.name!r}"):
+        pinned = json.loads(row.options).get(GRANT)
+        other = part.guarantee.to_dict() != json.loads(row.guarantee)
+        other = other or (pinned is not None and part_of(pinned) != part)
+    if other:
         raise LedgerBroken(
             f"The stream {row.name!r} was made with another part of another grant than the store holds.",
             "Restore the store from a backup.",
@@ -91,11 +101,11 @@ def _stream(row: Any) -> Stream:
     return Stream(row.id, known, from_micros(row.created), row.genesis, counted)
 
 
-def _part(row: Any) -> Part | None:
+def _part(row: Any) -> Part:
     if row.grant_name is None:
         raise LedgerBroken(f"The stream {row.name!r} belongs to no grant.", "Restore the store from a backup.")
+    where = f"in `streams` (stream {row.name!r})"
+    share, slips = amount_of(row.share, f"`share` {where}"), amount_of(row.slips, f"`slips` {where}")
     grant = grants.grant_of(*(getattr(row, column.name) for column in _GRANT))
-    try:
-        return grant.part(Fraction(row.share), Fraction(row.slips))
-    except (InvalidParameter, ValueError, ZeroDivisionError):
-        return None
+    with as_written(f"`share` or `slips` {where}"):
+        return grant.part(share, slips)

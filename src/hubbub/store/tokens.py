@@ -11,10 +11,13 @@ import sqlalchemy as sa
 
 from hubbub.errors import InvalidParameter
 from hubbub.store import schema
+from hubbub.store.cells import Shape
 from hubbub.store.database import Database
 from hubbub.store.times import Clock, from_micros, to_micros
 
 _T = schema.tokens.c
+_COLUMNS = (_T.id, _T.role, _T.created, _T.revoked)
+_SHAPE = Shape(_COLUMNS, times=("created", "revoked"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,12 @@ class Tokens:
     def lookup(self, secret: str) -> Token | None:
         """The token with this text; None if there is none or it was revoked."""
         with self._database.read() as connection:
-            query = sa.select(_T.id, _T.role, _T.created).where(_T.hash == _hash(secret), _T.revoked.is_(None))
+            query = sa.select(*_COLUMNS).where(_T.hash == _hash(secret), _T.revoked.is_(None))
             row = connection.execute(query).one_or_none()
-        return None if row is None else Token(row.id, row.role, from_micros(row.created), None)
+        if row is None:
+            return None
+        number, role, created, _ = _SHAPE.checked(row, "a token")
+        return Token(number, role, from_micros(created), None)
 
     def revoke(self, number: int) -> bool:
         """Make token `number` void; False if there is none or it was void already."""
@@ -64,10 +70,10 @@ class Tokens:
 
     def list(self) -> list[Token]:
         with self._database.read() as connection:
-            rows = connection.execute(sa.select(_T.id, _T.role, _T.created, _T.revoked).order_by(_T.id)).all()
+            rows = connection.execute(sa.select(*_COLUMNS).order_by(_T.id)).all()
         return [
-            Token(r.id, r.role, from_micros(r.created), None if r.revoked is None else from_micros(r.revoked))
-            for r in rows
+            Token(number, role, from_micros(created), None if revoked is None else from_micros(revoked))
+            for number, role, created, revoked in (_SHAPE.checked(row, "a token") for row in rows)
         ]
 
 

@@ -122,7 +122,8 @@ def test_a_refusal_prints_no_password(tmp_path, capsys):
 @pytest.mark.parametrize("quiet", [False, True])
 def test_quiet_leaves_out_the_ticks_and_nothing_else(tmp_path, capsys, quiet):
     (tmp_path / "access.log").write_text('10.0.0.1 - - [01/Jan/2026:00:00:01 +0000] "GET / HTTP/1.1" 200 5 "-" "x"\n')
-    (tmp_path / "site.db").touch(0o644)
+    with Store.open(tmp_path / "site.db"):
+        (tmp_path / "site.db").chmod(0o644)
     path = tmp_path / "site.toml"
     span = "follow = false\nstart = 2026-01-01T00:00:00Z\nend = 2026-01-01T00:00:20Z"
     text = SAMPLE.replace('path = "access.log"', f'path = "{tmp_path}/access.log"\n{span}')

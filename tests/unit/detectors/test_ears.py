@@ -1,5 +1,8 @@
 """EARS: the statistics by hand, what they do without a baseline or a deviation, and alerts in words."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import numpy as np
 import pytest
 
@@ -94,7 +97,11 @@ def test_an_alert_says_why():
         assert detector.see(release(day, (20 + day % 3, 50))) == []
     (alert,) = detector.see(release(12, (70, 50)))
     assert str(alert).startswith("flu, tick 12: C3 is ")
-    assert "three days together" in alert.reason
+    assert "three ticks together" in alert.reason, "nobody said that ticks are days"
+    assert "in the 7 ticks of its baseline" in alert.reason
+    daily = replace(alert, tick=Tick(12, datetime(2026, 1, 13, tzinfo=UTC), timedelta(days=1)))
+    assert "three days together" in daily.reason
+    assert "in the week of its baseline" in daily.reason
     assert "70 was measured" in alert.reason
 
 

@@ -133,12 +133,17 @@ def test_an_alert_says_why_and_a_predicted_day_never_alarms():
     for day in range(50):
         detector.see(release(day, (20 + day % 3, 50)))
     (alert,) = detector.see(release(50, (70, 50)))
-    assert str(alert).startswith("flu, tick 50: 49 more than usual were measured today")
+    assert str(alert).startswith("flu, tick 50: 49 more than usual were measured in this tick")
     with pytest.raises(UnknownKey):
         detector.see(release(51, (1, 1), keys=Keys(["a", "b"])))
 
 
 def test_ticks_that_are_no_days_are_not_called_so():
+    bare, day = Tick(3), Tick(3, datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1))
+    assert "in the last 3 ticks together" in PooledAlert("flu", bare, 3, 20.0, 31.0, 4.2, 4.0).reason
+    assert "about 20 a tick were usual in the 28 before" in PooledAlert("flu", bare, 3, 20.0, 31.0, 4.2, 4.0).reason
+    assert "in the last 3 days together" in PooledAlert("flu", day, 3, 20.0, 31.0, 4.2, 4.0).reason
+    assert "about 20 a day were usual in the month before" in PooledAlert("flu", day, 3, 20.0, 31.0, 4.2, 4.0).reason
     week = Tick(3, datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=7))
     assert "in the last 3 ticks together" in PooledAlert("flu", week, 3, 20.0, 31.0, 4.2, 4.0).reason
     assert "were usual in the 28 before" in PooledAlert("flu", week, 1, 20.0, 31.0, 4.2, 4.0).reason

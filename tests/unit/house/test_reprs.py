@@ -51,6 +51,9 @@ MADE = {
     "Keys": lambda _: hb.Keys(["front"]),
     "Monitor": lambda _: monitor(),
     "Plan": lambda _: hb.plan(ticks=5, runs=1, unit="event", methods=["lpa"], epsilon=1),
+    "Published": lambda _: hb.publish_items(
+        {"user": [0] * 9, "item": [COUNT + i for i in range(9)]}, epsilon=1, delta="1e-9"
+    ),
     "Ranges": lambda _: ranges(),
     "Release": lambda _: release(),
     "ReleasedSeries": lambda _: hb.ReleasedSeries((release(),), PROMISE, "lpa", "bound"),
@@ -82,7 +85,7 @@ def test_it_says_what_it_is(name, tmp_path):
     assert str(COUNT) not in shown.replace(",", "")
 
 
-@pytest.mark.parametrize("name", ["audit", "detect", "plan", "read_series", "release_series", "risk"])
+@pytest.mark.parametrize("name", ["audit", "detect", "plan", "publish_items", "read_series", "release_series", "risk"])
 def test_a_function_has_a_word_of_help(name):
     assert inspect.getdoc(getattr(hb, name))
 

@@ -281,3 +281,8 @@ def test_a_series_without_gaps_is_released_tick_by_tick():
     assert [release.tick.index for release in one] == [0, 1, 2]
     assert METHODS["lpa"].traits.sentences[0] == "promises pure, zcdp, approximate"
     assert "needs a horizon" in METHODS["dft"].traits.sentences
+
+
+def test_a_unit_without_a_horizon_is_named_as_people_say_it():
+    with pytest.raises(InvalidParameter, match="and one event has no horizon"):
+        Dft(KEYS, Guarantee.pure(Event(), 1), coefficients=2)

@@ -179,7 +179,8 @@ def test_a_store_that_is_not_there_is_told_and_not_made(facts, tmp_path):
 @pytest.mark.parametrize("kind", ["empty", "older"])
 def test_a_store_of_an_earlier_version_cannot_be_compared(facts, tmp_path, kind):
     if kind == "empty":
-        (tmp_path / "site.db").touch()
+        with closing(sqlite3.connect(tmp_path / "site.db")) as connection:  # made, and not a table in it yet
+            connection.execute("PRAGMA journal_mode=WAL")
     else:
         begin(changed(facts, "stream"))
         engine = sa.create_engine(f"sqlite:///{tmp_path / 'site.db'}")
@@ -196,6 +197,10 @@ def test_what_is_no_store_or_does_not_answer_is_refused(facts, tmp_path):
     (tmp_path / "site.db").write_text("this is no database, whatever its name says\n" * 50)
     with pytest.raises(StoreUnavailable):
         check(changed(facts, "stream"))
+    (tmp_path / "site.db").write_bytes(b"")
+    with pytest.raises(StoreUnavailable, match=r"is empty \(0 bytes\)"):
+        check(changed(facts, "stream"))
+    assert (tmp_path / "site.db").stat().st_size == 0
     with pytest.raises(StoreUnavailable, match="does not answer"):
         check(changed(facts, "store", url="postgresql://ann@127.0.0.1:1/site"))  # nobody listens there
 

@@ -228,3 +228,12 @@ def test_lines_are_found_in_tables_and_dotted_names():
 def test_the_reference_of_settings_is_the_declaration():
     written = (ROOT / "docs" / "settings.md").read_text()
     assert written == settings_page(), "run: python -m hubbub.monitor.settings_page > docs/settings.md"
+
+
+def test_a_refusal_without_a_hint_ends_once(load):
+    """As it was: "for each key. .\""""
+    text = SAMPLE.replace("[method]\n", '[method]\nname = "ukf"\n[method.options]\nprocess_variance = nan\n')
+    with pytest.raises(InvalidInput, match="one for each key") as caught:
+        load(text)
+    assert ". ." not in caught.value.message
+    assert ".." not in caught.value.message

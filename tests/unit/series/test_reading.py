@@ -2,7 +2,9 @@
 
 import io
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -239,7 +241,7 @@ def test_parquet_with_typed_columns(tmp_path):
     (tmp_path / "x.parquet").write_bytes(content)
     assert read_series(tmp_path / "x.parquet", gaps="zero").values.ravel().tolist() == [5, 6, 0, 0]
     assert read_series(parquet(when=days, flu=[1.0, 2.0, float("nan")]), "x.parquet", gaps="predict").gaps == 2
-    long = read_series(parquet(tick=[0, 1], key=["b", "a"], count=[5, 6]), "x.parquet")
+    long = read_series(parquet(tick=[0, 1], key=["b", "a"], count=[5, 6]), "x.parquet", gaps="zero")
     assert list(long.keys) == ["a", "b"]
     assert long.values.tolist() == [[0, 5], [6, 0]]
     assert read_series(parquet(flu=[5, 6], cold=[None, None]), "x.parquet", gaps="zero").values.tolist() == [
@@ -291,10 +293,40 @@ def test_counts_wide_and_long(tmp_path):
     assert list(series.keys) == ["front", "news"]
     assert series.values.tolist() == [[5, 1], [6, 0]]
     assert read_series(tmp_path / "wide.csv", keys=Keys(["news", "front"])).values.tolist() == [[1, 5], [0, 6]]
-    (tmp_path / "long.csv").write_text("tick,key,count\n3,front,5\n3,news,1\n5,front,6\n")
-    series = read_series(tmp_path / "long.csv")
-    assert series.values.tolist() == [[5, 1], [0, 0], [6, 0]]
-    assert read_series(tmp_path / "long.csv", keys=Keys(["front", "news", "blog"])).values.tolist()[2] == [6, 0, 0]
+    (tmp_path / "long.csv").write_text("tick,key,count\n3,front,5\n3,news,1\n4,front,6\n4,news,0\n")
+    assert read_series(tmp_path / "long.csv").values.tolist() == [[5, 1], [6, 0]]
+
+
+LONG = "tick,key,count\n3,front,5\n3,news,1\n5,front,6\n"
+
+
+@pytest.mark.parametrize("kind", ["file", "bytes", "mapping", "polars", "pandas"])
+def test_a_pair_that_is_not_there_is_a_gap(tmp_path, kind):
+    """As it was: a row of tick, key, count that was missing passed for a 0 that was counted."""
+    (tmp_path / "long.csv").write_text(LONG)
+    table = {"tick": [3, 3, 5], "key": ["front", "news", "front"], "count": [5, 1, 6]}
+    source = {
+        "file": lambda: tmp_path / "long.csv",
+        "bytes": lambda: LONG.encode(),
+        "mapping": lambda: table,
+        "polars": lambda: pl.DataFrame(table),
+        "pandas": lambda: pytest.importorskip("pandas").DataFrame(table),
+    }[kind]()
+    with pytest.raises(InvalidInput, match=r"has gaps: 3 of 6 counts are not there, the first in tick 1") as caught:
+        read_series(source)
+    assert "--gaps zero" in caught.value.hint
+    zeros = read_series(source, gaps="zero")
+    assert zeros.values.tolist() == [[5, 1], [0, 0], [6, 0]]
+    assert zeros.gaps == 0
+    more = read_series(source, keys=Keys(["front", "news", "blog"]), gaps="zero")
+    assert more.values.tolist()[2] == [6, 0, 0]
+    with pytest.raises(InvalidInput, match="counts for some keys only"):
+        read_series(source, gaps="predict")
+
+
+def test_a_tick_without_any_row_can_be_predicted():
+    series = read_series(f"{LONG}5,news,0\n".encode(), gaps="predict")
+    assert (series.values.tolist(), series.gaps) == ([[5, 1], [0, 0], [6, 0]], 1)
 
 
 @pytest.mark.parametrize(
@@ -380,3 +412,37 @@ def test_what_is_no_day_or_called_a_count_is_counted():
     assert read("count\n20260131\n20260201\n").values.ravel().tolist() == [20260131, 20260201]
     assert read("flu\n20260131\n20260230\n").values.ravel().tolist() == [20260131, 20260230]
     assert read("date,flu\n20260131,5\n20260201,6\n").start == datetime(2026, 1, 31, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("cell", ["5.000000000000000001", "4503599627370496.5", "5e-400"])
+def test_what_is_nearly_whole_is_a_fraction(cell):
+    """As it was: a float rounds it, and it passed for the whole number beside it."""
+    with pytest.raises(InvalidInput, match=r"has fractions \(line 3") as caught:
+        read(f"flu\n5\n{cell}\n")
+    assert cell not in str(caught.value)
+    with pytest.raises(InvalidInput, match="has fractions"):
+        read_series(pl.DataFrame({"flu": [Decimal("5.000000000000000000001")]}))
+
+
+def test_whole_numbers_however_they_are_written():
+    assert read("flu\n5.0\n1e3\n+7\n5.\n4503599627370496\n2500e-2\n").values.ravel().tolist() == [
+        5, 1000, 7, 5, 2**52, 25,
+    ]  # fmt: skip
+
+
+def test_not_a_number_beside_whole_ones_is_a_gap():
+    """As it was: refused as cells of several kinds."""
+    table = {"flu": [1, float("nan"), 3], "cold": [np.int64(4), np.float32("nan"), 6]}
+    with pytest.raises(InvalidInput, match="has gaps: 2 of 6"):
+        read_series(table)
+    assert read_series(table, gaps="zero").values.tolist() == [[1, 4], [0, 0], [3, 6]]
+    assert read_series(table, gaps="predict").gaps == 1
+
+
+def test_a_tick_of_which_nothing_is_there_stays_a_tick():
+    """As it was: in a table without dates, where every list had None, the tick was left out without a word."""
+    table = {"flu": [1, None, 3], "cold": [4, None, 6]}
+    for source in (table, pl.DataFrame(table)):
+        with pytest.raises(InvalidInput, match="has gaps: 2 of 6"):
+            read_series(source)
+        assert len(read_series(source, gaps="predict")) == 3

@@ -11,6 +11,7 @@ from hubbub.server import ServerSettings, Serving, create_app
 from hubbub.server.assets import Assets
 from hubbub.server.errors import NotFound
 from hubbub.server.rendering import data_block
+from hubbub.server.words import interval_words
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -247,3 +248,9 @@ def test_ticks_without_a_clock_are_shown_by_number(tmp_path):
         assert "have no clock time" in answer.json()["error"]["message"]
         assert httpx.get(f"{serving.address}/v1/streams/site/releases?format=csv").status_code == 200
     site.close()
+
+
+def test_about_says_how_far_intervals_hold(client, site):
+    said = " ".join(client.get("/about").text.split())
+    method = site.store.streams()[0].method
+    assert interval_words(method) in said

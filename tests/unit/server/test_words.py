@@ -2,16 +2,26 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from hubbub.methods import METHODS
 from hubbub.released import Keys, Release, Tick, Value
 from hubbub.server import clock
 from hubbub.server.picture import Pictures, largest
 from hubbub.server.ranking import Ranking
 from hubbub.server.sums import REACH, Sum, share_of, sum_of, total_of
-from hubbub.server.words import curator_facts, error_words, fit_for_curator, vouched
+from hubbub.server.words import (
+    NOISE_ALONE,
+    attested_of,
+    curator_facts,
+    error_words,
+    fit_for_curator,
+    interval_words,
+    vouched,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -141,6 +151,12 @@ def test_what_is_vouched_for_comes_in_a_fixed_order():
     assert [about for about, _ in vouched(said)] == ["The list of keys", "Who is who", "Clock source", "Zeal"]
 
 
+def test_a_sentence_that_streams_hold_ends_once():
+    """It is part of the promise of streams that are stored, so it stays as it is there."""
+    stream = SimpleNamespace(attested={"counts": "What exceeds this must not be counted..", "keys": "And so on …"})
+    assert attested_of(stream) == {"counts": "What exceeds this must not be counted.", "keys": "And so on …"}
+
+
 def test_curator_facts_read_well():
     facts = {"healthy": False, "note": "fine", "late_share": None, "viewers_seen": 1234, "rate": 1250.5, "on": True}
     shown = {label: value for label, value, _ in curator_facts(facts)}
@@ -167,3 +183,10 @@ def test_the_curator_sees_shares_and_never_a_count():
     shown = fit_for_curator({**raw, "lag_seconds": 0.5, "unknown": 0, "state_bytes": 777, "surprise": 777})
     assert shown == {"lag_seconds": 0.5, "late_share": 0.01, "unknown_share": 0.0}
     assert fit_for_curator({"events": 0, "late": 0, "late_share": 0.123456}) == {"late_share": 0.12}
+
+
+def test_intervals_are_said_to_hold_as_far_as_they_do():
+    """The server may not look at mechanisms, so their trait is compared here."""
+    assert {name for name, method in METHODS.items() if method.traits.exact_intervals} == NOISE_ALONE
+    assert "whatever the crowd does" in interval_words("lpa")
+    assert "as far as the crowd moves as the method expects" in interval_words("navigation")

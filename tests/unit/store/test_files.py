@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,8 +15,9 @@ import pytest
 from tests.conftest import require_or_skip
 from tests.support import faultfs
 
+from hubbub.cli.main import main
 from hubbub.confidential import Counts
-from hubbub.errors import StoreUnavailable
+from hubbub.errors import OlderLayout, StoreUnavailable
 from hubbub.release import Lpa
 from hubbub.store import Store, owner
 from hubbub.store.sqlite_file import SqliteFile
@@ -147,3 +149,89 @@ def test_what_is_no_file_is_refused_and_left_as_it_is(path: Path) -> None:
         with pytest.raises(StoreUnavailable, match="no regular file"):
             Store.open(path, read_only=read_only)
     assert path.stat().st_mode & 0o777 == 0o644
+
+
+class TestAnEmptyFile:
+    """As it was: "has layout 0 … open it once for writing", which began a new ledger with a whole new budget."""
+
+    @pytest.mark.parametrize("command", ["show", "verify", "grants"])
+    def test_readers_say_what_it_is(self, path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+        path.touch()
+        assert main(["ledger", command, str(path)]) == 1
+        said = " ".join(capsys.readouterr().err.split())
+        assert "is empty (0 bytes): it is no store" in said
+        assert "its ledger is gone" in said
+        assert "Restore the store from a backup" in said
+        assert "layout" not in said
+
+    def test_writers_begin_nothing_in_it_and_leave_its_wal(self, path: Path, lpa: Make, counts: MakeCounts) -> None:
+        with Store.open(path) as store, store.curate("site", lpa()) as curator:
+            curator.release(counts(0))
+            waiting = Path(f"{path}-wal").read_bytes()
+        path.write_bytes(b"")
+        Path(f"{path}-wal").write_bytes(waiting)  # SQLite would delete it beside an empty file
+        with pytest.raises(StoreUnavailable, match="is empty"):
+            Store.open(path)
+        assert path.read_bytes() == b""
+        assert Path(f"{path}-wal").read_bytes() == waiting
+
+    def test_one_that_is_emptied_under_a_curator_is_noticed(self, path: Path, lpa: Make) -> None:
+        with Store.open(path) as store, store.curate("site", lpa()):
+            path.unlink()
+            path.touch()
+            with pytest.raises(StoreUnavailable, match="is empty"):
+                store.budget("site")
+
+    def test_a_database_without_tables_is_told_apart_from_an_old_store(self, path: Path) -> None:
+        SqliteFile(str(path), read_only=False, patience=0).create()
+        with pytest.raises(OlderLayout, match="holds no store") as caught:
+            Store.open(path, read_only=True)
+        assert "a whole new budget" in caught.value.hint
+        with Store.open(path) as store:  # what a crash leaves of a store that was about to be made
+            assert store.streams() == []
+
+
+class TestMakingAStore:
+    def test_a_file_has_its_name_when_it_is_a_database(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A crash before that leaves a draft, and nothing that passes for a store."""
+
+        def crash(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "link", crash)
+            with pytest.raises(KeyboardInterrupt):
+                Store.open(path)
+        assert list(path.parent.iterdir()) == []
+
+    def test_of_two_that_make_it_the_first_stands(self, path: Path) -> None:
+        made = SqliteFile(str(path), read_only=False, patience=0)
+        with Store.open(path) as store:
+            made.create()
+            assert store.streams() == []
+        assert [one.name for one in path.parent.iterdir()] == ["site.db"]
+
+    def test_on_a_disk_without_links(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refused(*_: object, **__: object) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", refused)
+        SqliteFile(str(path), read_only=False, patience=0).create()
+        first = path.stat().st_ino
+        SqliteFile(str(path), read_only=False, patience=0).create()
+        assert path.stat().st_ino == first
+
+    def test_through_a_link_to_a_place_where_nothing_is(self, path: Path) -> None:
+        path.symlink_to("elsewhere.db")
+        with Store.open(path) as store:
+            assert store.streams() == []
+        assert path.is_symlink()
+
+    def test_where_sqlite_cannot_write(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: object, **__: object) -> None:
+            raise sqlite3.OperationalError("disk I/O error")
+
+        monkeypatch.setattr(sqlite3, "connect", full)
+        with pytest.raises(StoreUnavailable, match="cannot be made: the disk refuses it"):
+            SqliteFile(str(path), read_only=False, patience=0).create()
+        assert list(path.parent.iterdir()) == []

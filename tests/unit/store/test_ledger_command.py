@@ -130,7 +130,7 @@ def test_export(filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert len(json.loads(run(capsys, "export", filled, "site", "--json")[1])["debits"]) == 3
     code, _, err = run(capsys, "export", filled, "site", "--output", tmp_path / "no" / "folder.csv")
     assert code == 2
-    assert "Cannot write" in err
+    assert "cannot be written" in err
 
 
 def test_refusals(filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,5 +256,6 @@ def test_mend(paired: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], 
     code, out, _ = run(capsys, "mend", paired, "site", "--upto", 5)
     assert code == 0
     assert "site: 2 ticks are booked as lost" in out
+    assert run(capsys, "show", paired, "site", "--last", 2)[1].count(" lost ") == 2
     assert run(capsys, "verify", paired)[0] == 0
     assert run(capsys, "mend", tmp_path / "none.db", "site")[0] == 1

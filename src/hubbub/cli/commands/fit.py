@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hubbub.cli.output import Json, Output
-from hubbub.errors import InvalidInput
+from hubbub.files import check_output
 
 if TYPE_CHECKING:
     from hubbub.models import NavigationModel, Sessions
@@ -40,14 +40,12 @@ def command(
     from hubbub.models import NavigationModel
 
     output = Output(as_json)
+    check_output(out, [sessions])
     visits = _read(sessions)
     if max_ticks is not None:
         visits = visits.truncated(max_ticks)
     model = NavigationModel.fit(visits, ticks=ticks, scale=scale)
-    try:
-        model.save(out)
-    except OSError as error:
-        raise InvalidInput(f"{out} cannot be written: {error.strerror}.", "Choose another place.") from None
+    model.save(out)
     _say(output, out, visits, model)
 
 

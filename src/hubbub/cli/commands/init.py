@@ -10,6 +10,7 @@ import typer
 
 from hubbub.cli.output import Json, Output
 from hubbub.errors import InvalidInput
+from hubbub.files import write_file
 
 
 def command(
@@ -21,13 +22,7 @@ def command(
     out = Output(as_json)
     if path.exists() and not force:
         raise InvalidInput(f"There is already a file {path}.", "Give another name, or --force to overwrite it.")
-    if path.exists() and not path.is_file():
-        raise InvalidInput(f"{path} is no regular file.", "Give the name of a file; what is there is left as it is.")
-    try:
-        path.touch(mode=0o600)  # the address of a store may hold a password
-        path.chmod(0o600)  # also if the file was there before
-        path.write_text((resources.files("hubbub.monitor") / "sample.toml").read_text())
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from None
+    sample = (resources.files("hubbub.monitor") / "sample.toml").read_bytes()
+    write_file(path, sample, mode=0o600)  # the address of a store may hold a password
     out.text(f"Wrote {path}. Edit it, then: hubbub monitor {path}")
     out.document({"written": str(path)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,9 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.files import check_output, whole_file
 
 if TYPE_CHECKING:
     from hubbub.store import Store
+    from hubbub.store.debit import Debit
+    from hubbub.store.verification import Verification
 
 app = typer.Typer(help="What was granted and spent: show, verify, export, mend it.", no_args_is_help=True)
 
@@ -67,15 +71,10 @@ def verify(
         raise WrongUse("`--head` belongs to one stream.", "Name the stream: hubbub ledger verify STORE STREAM --head …")
     output = Output(as_json)
     with _open(store) as opened:
-        if stream is None:
-            names, grants = [one.name for one in opened.streams()], [one.grant.name for one in opened.grants()]
-        else:
-            grants = [opened.stream(stream).part.grant.name]
-            # One promise, as many ledgers as streams draw of it; a head belongs to one of them.
-            names = [stream] if head is not None else sorted(opened.grant(grants[0]).shares)
-        results = [opened.verify(name, head=head) for name in names]
-        doubts = {name: opened.doubts(name) for name in names}
-        granted = [_grant_facts(opened, name) for name in grants]
+        names, grants = opened.names() if stream is None else _of_one_promise(opened, stream, head)
+        results = [_walk(opened, name, head) for name in names]
+        doubts = {result.stream: opened.doubts(result.stream) if result.ok else () for result in results}
+        granted = [_grant_facts(opened, name, bear=True) for name in grants]
         left_behind = opened.left_behind()
     for result in results:
         if result.ok:
@@ -87,10 +86,13 @@ def verify(
         _say_doubts(output, result.stream, doubts[result.stream])
     streams = [{**_verified(result), "doubts": list(doubts[result.stream])} for result in results]
     for facts in granted:
-        _say_grant(output, facts)
+        if "broken" in facts:
+            output.text(f"Grant {facts['grant']}: BROKEN: {facts['broken']}")
+        else:
+            _say_grant(output, facts)
     for what in left_behind:
         output.text(f"The store: BROKEN: {what}")
-    ok = all(result.ok for result in results) and not left_behind
+    ok = all(result.ok for result in results) and not left_behind and not any("broken" in facts for facts in granted)
     output.document({"ok": ok, "streams": streams, "grants": granted, "left_behind": list(left_behind)})
     if not ok:
         raise typer.Exit(1)
@@ -138,6 +140,10 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write every line of a stream's ledger as CSV or JSON lines."""
+    from hubbub.store.address import shown
+
+    if output is not None:
+        check_output(output, [shown(store)])
     with _open(store) as opened:
         slips = bool(opened.stream(stream).guarantee.slips)  # a table has the same columns in each line
         lines = (debit.to_dict(slips) for debit in opened.debits(stream))
@@ -184,6 +190,14 @@ def mend(
     output.document({"booked": booked})
 
 
+_CHECKED = "Only the newest 1,000 lines of a ledger were checked; `hubbub ledger verify` checks all."
+
+
+def _say_faults(output: Output, stream: str, faults: Iterable[str]) -> None:
+    for fault in faults:
+        output.text(f"{stream}: BROKEN at {fault}")
+
+
 def _say_doubts(output: Output, stream: str, doubts: Iterable[str]) -> None:
     for doubt in doubts:
         output.text(f"{stream}: DOUBT: {doubt}")
@@ -195,9 +209,38 @@ def _open(store: str) -> Store:
     return Store.open(store, read_only=True)
 
 
-def _grant_facts(store: Store, name: str) -> dict[str, Any]:
-    """The promise of a grant, stream by stream, and what it comes to with all others."""
-    return {**store.grant_budget(name).to_dict(), "together": store.total(name).to_dict()}
+def _of_one_promise(store: Store, stream: str, head: str | None) -> tuple[list[str], list[str]]:
+    """The streams whose ledgers belong to the promise of one, and its grant; a head belongs to that one alone."""
+    from hubbub.errors import LedgerBroken
+
+    try:
+        grant = store.stream(stream).part.grant.name
+        return ([stream] if head is not None else sorted(store.grant(grant).shares)), [grant]
+    except LedgerBroken:  # the walk says of which stream
+        return [stream], []
+
+
+def _walk(store: Store, stream: str, head: str | None = None) -> Verification:
+    """One stream checked; where not even its row can be read, that is what is found, and others are gone on with."""
+    from hubbub.errors import LedgerBroken, SchemaMismatch
+    from hubbub.store.verification import Verification
+
+    try:
+        return store.verify(stream, head=head)
+    except (LedgerBroken, SchemaMismatch) as error:
+        return Verification.unreadable(stream, error.message)
+
+
+def _grant_facts(store: Store, name: str, *, bear: bool = False) -> dict[str, Any]:
+    """The promise of a grant, stream by stream, and what it comes to with all others; or (`bear`) why it cannot be."""
+    from hubbub.errors import LedgerBroken, PrivacyRefusal
+
+    try:
+        return {**store.grant_budget(name).to_dict(), "together": store.total(name).to_dict()}
+    except (LedgerBroken, PrivacyRefusal) as error:
+        if not bear:
+            raise
+        return {"grant": name, "broken": error.message}
 
 
 def _say_grant(output: Output, facts: dict[str, Any]) -> None:
@@ -241,20 +284,25 @@ def _show_streams(store: Store, output: Output) -> None:
              + (f", slips {at_most(spent.slipped)} of {at_most(spent.guarantee.slips)}" if spent.slips else ""),
              part.grant.name if part.share == 1 else f"{part.share} of {part.grant.name}")
         )  # fmt: skip
-        doubts = store.doubts(stream)
-        told.append((stream.name, doubts))
+        doubts, broken = store.doubts(stream), store.newest_faults(stream)
+        told.append((stream.name, doubts, broken))
         facts.append(
             {"stream": stream.name, "method": stream.method, "keys": len(stream.keys), "grant": part.grant.name,
-             "currency": currency, **spent.to_dict(), "doubts": list(doubts)}
+             "currency": currency, **spent.to_dict(), "doubts": list(doubts), "faults": list(broken)}
         )  # fmt: skip
     output.table("", ("stream", "method", "keys", "settled", "lost", "spent by one unit at most", "grant"), rows)
     granted = [_grant_facts(store, one.grant.name) for one in store.grants()]
     for one in granted:
         for sentence in one["together"]["sentences"]:
             output.text(f"{one['grant']}: {sentence}")
-    for name, doubts in told:
+    for name, doubts, _ in told:
         _say_doubts(output, name, doubts)
+    for name, _, broken in told:
+        _say_faults(output, name, broken)
+    output.text(_CHECKED)
     output.document({"streams": facts, "grants": granted})
+    if any(broken for _, _, broken in told):
+        raise typer.Exit(1)
 
 
 def _show_stream(store: Store, name: str, last: int, output: Output) -> None:
@@ -262,7 +310,16 @@ def _show_stream(store: Store, name: str, last: int, output: Output) -> None:
     granted = _grant_facts(store, stream.part.grant.name)
     debits = list(store.debits(name, last=last))
     rows: list[tuple[Any, ...]] = [
-        (d.tick, d.state, d.purpose, d.epsilon, d.settled_epsilon or "", d.rho, d.settled_rho or "", d.hash.hex()[:12])
+        (
+            d.tick,
+            _state(d),
+            d.purpose,
+            d.epsilon,
+            d.settled_epsilon or "",
+            d.rho,
+            d.settled_rho or "",
+            d.hash.hex()[:12],
+        )
         for d in debits
     ]
     _say_grant(output, granted)
@@ -287,8 +344,20 @@ def _show_stream(store: Store, name: str, last: int, output: Output) -> None:
         columns = (*columns[:-1], "delta", "hash")
         rows = [(*row[:-1], at_most(d.cost.delta), row[-1]) for row, d in zip(rows, debits, strict=True)]
     output.table("", columns, rows)
-    facts = {"stream": name, "budget": granted, "doubts": list(doubts)}
+    broken = store.newest_faults(name)
+    _say_faults(output, name, broken)
+    output.text(_CHECKED)
+    facts = {"stream": name, "budget": granted, "doubts": list(doubts), "faults": list(broken)}
     output.document(facts | {"debits": [debit.to_dict() for debit in debits]})
+    if broken:
+        raise typer.Exit(1)
+
+
+def _state(debit: Debit) -> str:
+    """A tick that was booked by `mend` is lost, though its outcome is written by the next start."""
+    from hubbub.store.owner import MENDED
+
+    return "lost" if debit.state == "reserved" and debit.purpose == MENDED else debit.state
 
 
 def _verified(result: Any) -> dict[str, Any]:
@@ -312,14 +381,10 @@ def _target(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    from hubbub.errors import InvalidInput
-
-    try:
-        file = path.open("w", encoding="utf-8", newline="")
-    except OSError as error:
-        raise InvalidInput(f"Cannot write {path}: {error.strerror}.", "Give a file in a folder that exists.") from None
-    with file:
-        yield file
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.detach()  # whoever opened the file closes it
 
 
 def _write(lines: Iterable[dict[str, Any]], form: Format, target: TextIO) -> int:

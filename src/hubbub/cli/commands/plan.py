@@ -10,6 +10,7 @@ import typer
 from hubbub.cli.output import Json, MethodOptions, Output
 from hubbub.cli.promise import Delta, Horizon, MaxItems, MaxTicks, Rho, UnitName
 from hubbub.cli.series_options import Dates, Gaps
+from hubbub.files import check_output
 
 
 def command(
@@ -62,6 +63,7 @@ def command(
     output = Output(as_json)
     if plot is not None:
         check_page(plot)
+        check_output(plot, [series])
     with output.steps("planning") as progress:
         planned = plan(
             series,

@@ -13,6 +13,7 @@ from hubbub.cli.output import Json, MethodOptions, Output
 from hubbub.cli.promise import Delta, Epsilon, Horizon, MaxItems, MaxTicks, Rho, UnitName
 from hubbub.cli.series_options import Dates, Gaps
 from hubbub.errors import HubbubError, InvalidInput
+from hubbub.files import check_output
 
 if TYPE_CHECKING:
     from hubbub.ranges import RangeStream
@@ -74,6 +75,7 @@ def command(
     output = Output(json)
     if out is not None:
         check_kind(out)
+        check_output(out, [counts, queries])
     series = read_series(counts, gaps=gaps, dates=dates)
     asked = _queries(queries)
     protected = protected_unit(unit, len(series), max_ticks=max_ticks, max_items=max_items, horizon=horizon)

@@ -10,6 +10,7 @@ import typer
 from hubbub.cli.output import Json, MethodOptions, Output
 from hubbub.cli.promise import Delta, Epsilon, Horizon, MaxItems, MaxTicks, Rho, UnitName
 from hubbub.cli.series_options import Dates, Gaps
+from hubbub.files import check_output
 
 if TYPE_CHECKING:
     from hubbub.series import ReleasedSeries
@@ -56,8 +57,10 @@ def command(
     output = Output(as_json)
     if out is not None:
         check_kind(out)
+        check_output(out, [counts, model])
     if plot is not None:
         check_page(plot)
+        check_output(plot, [counts, model])
     with output.steps("releasing") as progress:
         series = release_series(
             counts,

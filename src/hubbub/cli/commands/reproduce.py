@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hubbub.lab.experiment_result import ExperimentResult
@@ -94,6 +95,8 @@ def _run(
 ) -> None:
     """Every experiment takes the same, returns the same, and is told and written in the same way."""
     output = Output(as_json)
+    if out is not None and out.exists() and not out.is_dir():  # said before the minutes that an experiment takes
+        raise InvalidInput(f"{out} cannot be written: it is no folder.", "Choose another folder.")
     with output.progress(name, 1) as bar:
         task = bar.task_ids[0]
         result = experiment(quick, seed, lambda total: bar.update(task, total=total), lambda: bar.advance(task))

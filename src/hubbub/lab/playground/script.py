@@ -41,7 +41,8 @@ _SEEDED = """
 
 With --seed {seed} it repeats the numbers of the Playground exactly. So can anyone else: those must not be published."""
 
-_TABLE_IMPORTS = """from hubbub.series import read_series
+_TABLE_IMPORTS = """from hubbub.files import check_output
+from hubbub.series import read_series
 from hubbub.lab.playground.chosen import column_of
 from hubbub.lab.playground.names import named
 from hubbub.series import write_released"""
@@ -49,7 +50,8 @@ from hubbub.series import write_released"""
 _SAMPLE_IMPORTS = """from hubbub.lab.playground.chosen import sample_series
 from hubbub.series import write_released"""
 
-_TABLE = """table = read_series(named(given.counts.read_bytes()), given.counts.name, gaps={gaps!r})
+_TABLE = """check_output(given.out, [given.counts])
+table = read_series(named(given.counts.read_bytes()), given.counts.name, gaps={gaps!r})
 series = column_of(table, {key!r})"""
 
 

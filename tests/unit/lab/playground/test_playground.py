@@ -218,6 +218,13 @@ def test_broken_tables_are_refused_by_place_and_never_by_value(lab, table, said)
     assert "7770001" not in str(refused.value)
 
 
+def test_a_missing_pair_of_tick_and_key_is_asked_about(lab):
+    table = "tick,key,count\n0,flu,5\n0,colds,7\n1,flu,6\n"
+    with pytest.raises(InvalidInput, match="has gaps: 1 of 4"):
+        lab.series({"table": table})
+    assert lab.series({"table": table, "column": "colds", "gaps": "zero"})["values"] == [7, 0]
+
+
 def test_gaps_are_asked_about_then_filled_as_told(lab):
     table = "day,flu\n0,50\n2,70\n"
     assert lab.series({"table": table, "gaps": "zero"})["values"] == [50, 0, 70]

@@ -70,3 +70,14 @@ def test_no_name_of_a_column_breaks_out_of_the_program(exported, name):
     quoted = '"' + name.replace('"', '""') + '"'
     asked = {"table": f"{quoted}\n5\n7\n", "method": "lpa", "unit": "event", "seed": 3}
     assert exported(asked, "--seed", "3")[1] == list(Playground().run(asked))[-1]["result"]["csv"]
+
+
+def test_the_program_never_writes_over_its_counts(tmp_path):
+    program, table = tmp_path / "release.py", tmp_path / "counts.csv"
+    program.write_text(Playground().script(RUNS[0]))
+    table.write_text(TABLE)
+    command = [sys.executable, str(program), str(table), "--out", str(table)]
+    said = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert said.returncode != 0
+    assert "is the file that is read" in said.stderr
+    assert table.read_text() == TABLE

@@ -1,0 +1,27 @@
+"""Frequent items of a log, published with a guarantee: ZEALOUS, and weights that do better."""
+
+from hubbub.itemlogs.adaptive import Adaptive
+from hubbub.itemlogs.anonymity import KQueryAnonymity
+from hubbub.itemlogs.claim import Claim
+from hubbub.itemlogs.log import ItemLog
+from hubbub.itemlogs.method import ItemMethod
+from hubbub.itemlogs.published import Published
+from hubbub.itemlogs.published_files import read_published
+from hubbub.itemlogs.publishing import publish_items
+from hubbub.itemlogs.reading import read_items
+from hubbub.itemlogs.weighted import Weighted
+from hubbub.itemlogs.zealous import Zealous
+
+__all__ = [
+    "Adaptive",
+    "Claim",
+    "ItemLog",
+    "ItemMethod",
+    "KQueryAnonymity",
+    "Published",
+    "Weighted",
+    "Zealous",
+    "publish_items",
+    "read_items",
+    "read_published",
+]
