@@ -88,7 +88,7 @@ def once_each(users: Ints, items: Ints) -> Ints:
 
 @lru_cache(maxsize=2)
 def simulated_search_log(
-    users: int = 100_000, vocabulary: int = 300_000, popular: int = 400_000, seed: int = 1
+    users: int = 50_000, vocabulary: int = 200_000, popular: int = 200_000, seed: int = 1
 ) -> SearchLog:
     """The log of that many users; the same for the same seed."""
     random = np.random.default_rng(seed)
