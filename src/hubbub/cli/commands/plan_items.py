@@ -43,7 +43,7 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Say beforehand what max-items, epsilon and delta do to a list of items; never from the confidential log."""
-    from hubbub.itemlogs.item_plan import MAX_ITEMS, METHODS, plan_items
+    from hubbub.itemlogs.planning import MAX_ITEMS, METHODS, plan_items
 
     output = Output(as_json)
     with output.steps("planning") as progress:
