@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,6 +29,11 @@ class Run(NamedTuple):
 
     def by_epsilon(self, log: str, measure: str, m: int) -> list[float]:
         return [self.found.value(log, PAPER, measure, max_items=m, epsilon=e) for e in self.size.epsilons]
+
+    def hits_error(self, *several: int) -> float:
+        """The standard error of a difference of hit probabilities at these m."""
+        cell = {"log": "keywords", "method": PAPER, "measure": "hits", "epsilon": EPSILON}
+        return math.hypot(*(self.found.error(**cell, max_items=m) for m in several))
 
     def by_k(self, log: str, measure: str) -> list[float]:
         return [self.found.value(log, HIDDEN, measure, k=k) for k in self.size.hidden]
@@ -118,10 +124,11 @@ def _shapes(run: Run) -> Found:
         "correlation of log counts: " + ", ".join(f"{log} {value:.2f}" for log, value in slopes.items()),
     )
     once = {log: int(np.count_nonzero(run.logs.domains[log].true == 1)) for log in SEARCH}
+    times = once["clicks"] / max(once["keywords"], 1)
     yield (
-        "ten times as many clicks as keywords have a count of one",
-        once["clicks"] > 5 * once["keywords"],
-        f"{once['clicks']:,} clicks, {once['keywords']:,} keywords",
+        "an order of magnitude more clicks than keywords have a count of one",
+        times > math.sqrt(10),
+        f"{once['clicks']:,} clicks, {once['keywords']:,} keywords: {times:.1f} times",
     )
 
 
@@ -170,13 +177,20 @@ def _caching(run: Run) -> Found:
     )
     yield (
         "more privacy costs few hits",
-        min(strong) > 0.9 * max(strong),
-        f"epsilon {run.size.epsilons[0]} has {min(strong) / max(strong):.2f} of the best",
+        strong[0] > 0.9 * strong[-1],
+        ", ".join(f"epsilon {epsilon} {hits:.3f}" for epsilon, hits in zip(run.size.epsilons, strong, strict=True)),
     )
     most = max(by_m, key=lambda m: by_m[m])
+    last = run.size.max_items[-1]
     told = ", ".join(f"m = {m} {hits:.3f}" for m, hits in by_m.items())
-    yield "m = 6 has more hits than m = 1", by_m[6] > by_m[1], told
-    yield "with still higher m hits fall", by_m[run.size.max_items[-1]] < by_m[most], f"most at m = {most}"
+    yield "m = 6 has more hits than m = 1", by_m[6] - by_m[1] > 2 * run.hits_error(6, 1), told
+    fall = by_m[most] - by_m[last]
+    error = run.hits_error(most, last)
+    yield (
+        "with still higher m hits fall",
+        fall > 2 * error,
+        f"most at m = {most}, at {last} less by {fall:.3f} ± {error:.3f}",
+    )
 
 
 def _substitution(run: Run) -> Found:
