@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from hubbub.errors import *  # noqa: F403
     from hubbub.checks.statistical import audit as audit
     from hubbub.itemlogs import (
+        ItemPlan as ItemPlan,
         Published as Published,
+        plan_items as plan_items,
         publish_items as publish_items,
         read_published as read_published,
     )
@@ -61,6 +63,7 @@ _PLACES = {
     "Grid": "hubbub.released",
     "Guarantee": "hubbub.privacy",
     "Hierarchy": "hubbub.released",
+    "ItemPlan": "hubbub.itemlogs",
     "Keys": "hubbub.released",
     "Monitor": "hubbub.monitor",
     "Plan": "hubbub.planning",
@@ -77,6 +80,7 @@ _PLACES = {
     "audit": "hubbub.checks.statistical",
     "detect": "hubbub.series",
     "plan": "hubbub.planning",
+    "plan_items": "hubbub.itemlogs",
     "publish_items": "hubbub.itemlogs",
     "read_published": "hubbub.itemlogs",
     "read_series": "hubbub.series",

@@ -22,6 +22,7 @@ PROGRAMS = {
         "without Ann, hidden below ten: {}",
         "with Ann, by Hubbub: []",
     ],
+    "differencing": ["Ann, hidden below ten: ['gout']", "gout yesterday, by Hubbub: ", "gout today, by Hubbub: "],
     "plan": ["only zeros", "Epsilon for an error of 0.1"],
 }
 """What each of them says, among other things."""

@@ -3,8 +3,10 @@
 from hubbub.itemlogs.adaptive import Adaptive
 from hubbub.itemlogs.anonymity import KQueryAnonymity
 from hubbub.itemlogs.claim import Claim
+from hubbub.itemlogs.item_plan import ItemExpectation, ItemPlan
 from hubbub.itemlogs.log import ItemLog
 from hubbub.itemlogs.method import ItemMethod
+from hubbub.itemlogs.planning import plan_items
 from hubbub.itemlogs.published import Published
 from hubbub.itemlogs.published_files import read_published
 from hubbub.itemlogs.publishing import publish_items
@@ -15,12 +17,15 @@ from hubbub.itemlogs.zealous import Zealous
 __all__ = [
     "Adaptive",
     "Claim",
+    "ItemExpectation",
     "ItemLog",
     "ItemMethod",
+    "ItemPlan",
     "KQueryAnonymity",
     "Published",
     "Weighted",
     "Zealous",
+    "plan_items",
     "publish_items",
     "read_items",
     "read_published",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hubbub.exact import Exact
 from hubbub.itemlogs import Adaptive, ItemLog, ItemMethod, Weighted, Zealous
 from hubbub.lab.item_data import LOGS
 from hubbub.noise import ByteSource, simulation
@@ -17,19 +18,19 @@ EPSILON, DELTA = 1, "1e-6"
 MAX_ITEMS = (1, 2, 3, 5, 10, 20, 50)
 RUNS = 10
 
-Make = Callable[[int, int, ByteSource], ItemMethod]
-"""From `max_items`, the number of users, and bytes."""
+Make = Callable[[Exact, Exact, int, int, ByteSource], ItemMethod]
+"""From epsilon, delta, `max_items`, the number of users, and bytes."""
 
 
-def _adaptive(m: int, _: int, source: ByteSource) -> ItemMethod:
+def _adaptive(epsilon: Exact, delta: Exact, m: int, _: int, source: ByteSource) -> ItemMethod:
     """What `publish_items` takes for `adaptive`: with one item a user that is ZEALOUS."""
-    return Zealous(EPSILON, DELTA, m, source=source) if m == 1 else Adaptive(EPSILON, DELTA, m, source=source)
+    return Zealous(epsilon, delta, m, source=source) if m == 1 else Adaptive(epsilon, delta, m, source=source)
 
 
 METHODS: dict[str, Make] = {
-    "zealous, probabilistic": lambda m, users, source: Zealous(EPSILON, DELTA, m, users=users, source=source),
-    "zealous": lambda m, _, source: Zealous(EPSILON, DELTA, m, source=source),
-    "weighted": lambda m, _, source: Weighted(EPSILON, DELTA, m, source=source),
+    "zealous, probabilistic": lambda e, d, m, users, source: Zealous(e, d, m, users=users, source=source),
+    "zealous": lambda e, d, m, _, source: Zealous(e, d, m, source=source),
+    "weighted": lambda e, d, m, _, source: Weighted(e, d, m, source=source),
     "adaptive": _adaptive,
 }
 """All with counts: those with weights spend a fifth of rho on them."""
@@ -56,7 +57,7 @@ def compare(
         for m in max_items:
             for method, make in METHODS.items():
                 with simulation(seed) as source:
-                    found = [_published(make(m, users, source), log) for _ in range(runs)]
+                    found = [_published(make(EPSILON, DELTA, m, users, source), log) for _ in range(runs)]
                 spread = float(np.std(found, ddof=1) / np.sqrt(runs)) if runs > 1 else 0.0
                 yield Found(name, m, method, float(np.mean(found)), spread)
 

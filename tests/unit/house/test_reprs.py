@@ -48,6 +48,7 @@ MADE = {
     "Grid": lambda _: hb.Grid(3, 2),
     "Guarantee": lambda _: PROMISE,
     "Hierarchy": lambda _: hb.Hierarchy({"city": None}),
+    "ItemPlan": lambda _: hb.plan_items({"user": [0], "item": [COUNT]}, max_items=[1], runs=1),
     "Keys": lambda _: hb.Keys(["front"]),
     "Monitor": lambda _: monitor(),
     "Plan": lambda _: hb.plan(ticks=5, runs=1, unit="event", methods=["lpa"], epsilon=1),
@@ -85,7 +86,9 @@ def test_it_says_what_it_is(name, tmp_path):
     assert str(COUNT) not in shown.replace(",", "")
 
 
-@pytest.mark.parametrize("name", ["audit", "detect", "plan", "publish_items", "read_series", "release_series", "risk"])
+@pytest.mark.parametrize(
+    "name", ["audit", "detect", "plan", "plan_items", "publish_items", "read_series", "release_series", "risk"]
+)
 def test_a_function_has_a_word_of_help(name):
     assert inspect.getdoc(getattr(hb, name))
 

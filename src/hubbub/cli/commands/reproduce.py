@@ -84,6 +84,14 @@ def www14(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json: Jso
     _run("www14", www14_tables, quick, out, seed, as_json)
 
 
+@app.command("zealous")
+def zealous(quick: Quick = False, out: Out = None, seed: Seed = 2012, as_json: Json = False) -> None:
+    """Frequent items of a search log (Goetz 2012, chapter 6): ZEALOUS, weights, k-query anonymity; and separation."""
+    from hubbub.lab.zealous_report import zealous_result
+
+    _run("zealous", zealous_result, quick, out, seed, as_json)
+
+
 def _run(
     name: str,
     experiment: Callable[[bool, int, Callable[[int], Any], Callable[[], Any]], ExperimentResult],
