@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hubbub.errors import InvalidInput, InvalidParameter
+from hubbub.files import check_output, whole_file, write_file
 from hubbub.itemlogs.claim import Claim
 from hubbub.itemlogs.published import Published
 
@@ -22,8 +23,13 @@ def check_kind(path: Path) -> None:
     """Refuse a file's name before anything is spent on what would be written to it."""
     if path.suffix.lower() not in KINDS:
         raise InvalidParameter(f"{path.name} is none of {', '.join(KINDS)}.", "Choose one of these endings.")
-    if not path.parent.is_dir():
-        raise InvalidParameter(f"There is no folder for {path.name}.", "Make it first: nothing was spent.")
+
+
+def check_place(path: Path, log: str | Path | None = None) -> None:
+    """Refuse a place, before anything is spent, where what lies there would be lost: the log itself, or a store."""
+    check_kind(path)
+    for place in [path, card_of(path)] if path.suffix.lower() == ".csv" else [path]:
+        check_output(place, [log])
 
 
 def write(published: Published, path: Path) -> None:
@@ -31,15 +37,17 @@ def write(published: Published, path: Path) -> None:
     kind = path.suffix.lower()
     facts = published.to_dict()
     if kind == ".json":
-        path.write_text(_json(facts), encoding="utf-8")
+        write_file(path, _json(facts).encode())
         return
     about = {name: value for name, value in facts.items() if name != "items"}
     frame = _frame(published)
     if kind == ".parquet":
-        frame.write_parquet(path, metadata={_KEY: _json(about)})
+        with whole_file(path) as file:
+            frame.write_parquet(file, metadata={_KEY: _json(about)})
         return
-    frame.write_csv(path)
-    card_of(path).write_text(_json(about), encoding="utf-8")
+    with whole_file(path) as file:
+        frame.write_csv(file)
+    write_file(card_of(path), _json(about).encode())
 
 
 def card_of(path: Path) -> Path:

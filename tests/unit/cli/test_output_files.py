@@ -18,11 +18,14 @@ FILES = {
     "queries.csv": "from,to\n0,1\n",
     "sessions.csv": "session,key\na,front\na,news\nb,front\n",
     "site.model": "a model",
+    "log.csv": "user,item\nann,flu\nbob,flu\n",
+    "log.card.json": "{}",
 }
 RELEASE = ("release", "counts.csv", "--epsilon", "1", "--method", "lpa")
 RANGES = ("ranges", "counts.csv", "queries.csv", "--epsilon", "1")
 FIT = ("fit", "sessions.csv", "--ticks", "5")
 EXPORT = ("ledger", "export", "site.db", "site")
+ITEMS = ("items", "log.csv", "--epsilon", "1", "--delta", "1e-6")
 PLAN = ("plan", "--series", "counts.csv", "--epsilon", "1", "--method", "lpa", "--runs", "1")
 
 
@@ -54,6 +57,8 @@ def everything(folder):
 @pytest.mark.parametrize(
     "words",
     [
+        (*ITEMS, "--out", "log.csv"),
+        (*ITEMS, "--out", "other.csv"),
         (*RELEASE, "--out", "counts.csv"),
         (*RELEASE, "--out", "./nowhere/../counts.csv"),
         (*RELEASE, "--out", "hard.csv"),

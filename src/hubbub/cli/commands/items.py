@@ -48,11 +48,11 @@ def command(
 ) -> None:
     """Publish the items that enough users share: queries, pages, words; nobody has to list them beforehand."""
     from hubbub.itemlogs import publish_items
-    from hubbub.itemlogs.published_files import check_kind
+    from hubbub.itemlogs.published_files import check_place
 
     output = Output(as_json)
     if out is not None:
-        check_kind(out)
+        check_place(out, log)
     with output.status("reading") as progress:
         published = publish_items(
             log,
