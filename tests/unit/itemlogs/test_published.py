@@ -73,7 +73,7 @@ def test_refusals(tmp_path):
     published = made()
     with pytest.raises(hb.InvalidParameter, match="none of"):
         published.write(tmp_path / "list.xlsx")
-    with pytest.raises(hb.InvalidParameter, match="no folder"):
+    with pytest.raises(hb.InvalidInput, match="cannot be written"):
         published.write(tmp_path / "no" / "list.csv")
     with pytest.raises(hb.InvalidInput, match="none of"):
         read_published(tmp_path / "list.xlsx")

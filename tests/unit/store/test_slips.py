@@ -196,14 +196,14 @@ def test_a_reserved_line_with_a_settled_slip_is_found(lists: Store) -> None:
 @pytest.mark.parametrize("slips", ["0", "1/2", "1", "2", "-1", "many", "1/0"])
 def test_a_stream_with_other_slips_than_it_was_made_with_is_refused(lists: Store, path: Path, slips: str) -> None:
     change(lists, f"UPDATE streams SET slips = '{slips}' WHERE name = 'lists'")
-    with Store.open(path) as again, pytest.raises(LedgerBroken, match="another part|store was changed"):
+    with Store.open(path) as again, pytest.raises(LedgerBroken, match=r"another part|store was changed"):
         again.stream("lists")
 
 
 def test_slips_given_to_a_stream_that_has_none_are_found(store: Store, path: Path, lpa: Callable[[], Lpa]) -> None:
     store.create_stream("site", KEYS, lpa().guarantee, "lpa")
     change(store, "UPDATE streams SET slips = '1/2'")
-    with Store.open(path) as again, pytest.raises(LedgerBroken, match="another part|store was changed"):
+    with Store.open(path) as again, pytest.raises(LedgerBroken, match=r"another part|store was changed"):
         again.stream("site")
 
 
