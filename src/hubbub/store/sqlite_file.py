@@ -134,7 +134,11 @@ class SqliteFile:
 
     def _refuse_empty(self) -> None:
         """A file of no bytes was a store once, or never: SQLite would begin anew in it, and drop a `-wal` beside it."""
-        if self.path.exists() and not self.path.stat().st_size:
+        try:
+            empty = not self.path.stat().st_size
+        except OSError:  # not there, or not to be had: SQLite says so in its own way
+            return
+        if empty:
             raise StoreUnavailable(
                 f"The file {self.path} is empty (0 bytes): it is no store. If a store stood here, its ledger is gone, "
                 "and with it what was spent.",
