@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
@@ -66,6 +67,8 @@ class SqliteFile:
                 draft.chmod(0o600)
                 with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")
+                if not draft.stat().st_size:  # on a disk that fails, SQLite may stay with another mode without a word
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
                 _name(draft, path)
             finally:
                 draft.unlink(missing_ok=True)
