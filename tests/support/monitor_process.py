@@ -91,3 +91,5 @@ class MonitorProcess:
     def __exit__(self, *_: object) -> None:
         if self.running:
             self.kill()
+        else:
+            self._end()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter
+from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter, TickOutOfOrder
 from hubbub.privacy.guarantee import Guarantee
 from hubbub.released import Cost
 from hubbub.released.cost import NO_SLIP
@@ -141,7 +141,10 @@ class Account:
             self._give_up()
         amount, horizon = self.amount(cost), self._horizon
         if tick <= self._last:
-            raise InvalidParameter(f"Tick {tick} was charged already or lies before tick {self._last}.")
+            raise TickOutOfOrder(
+                f"Tick {tick} was charged already or lies before tick {self._last}.",
+                "A tick is charged once; go on with the one after the last.",
+            )
         if horizon is not None and tick >= horizon:
             raise HorizonReached(
                 f"The horizon of {horizon:,} ticks, 0 to {horizon - 1}, is reached: tick {tick} has no promise.",

@@ -137,7 +137,11 @@ def test_a_log_each_and_no_zeros_after_the_change(tmp_path, postgres_url):
                 until(lambda: _measured_by(at_work) >= 2, "the one at work measures")
                 at_work.kill()
                 standing.says("taking over")
-                until(lambda: _measured_by(standing, since="taking over") >= 3, "ticks are measured again")
+                until(
+                    lambda: _measured_by(standing, since="taking over") >= 3 or not standing.running,
+                    "ticks are measured again",
+                )
+                assert standing.running, "\n".join(standing.said)
                 assert standing.stop() == 0
     finally:
         for log in logs:

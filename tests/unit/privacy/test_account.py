@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter
+from hubbub.errors import BudgetExceeded, HorizonReached, InvalidParameter, TickOutOfOrder
 from hubbub.privacy import Account, Guarantee, Session, User, Window
 from hubbub.released import Cost
 
@@ -50,7 +50,7 @@ def test_ticks_in_order() -> None:
     account = Account(Guarantee.pure(Session(2), 1))
     account.charge(4, epsilon("1/2"))
     for tick in (4, 3, -1):
-        with pytest.raises(InvalidParameter, match="charged already"):
+        with pytest.raises(TickOutOfOrder, match="charged already"):
             account.charge(tick, epsilon("1/4"))
 
 
@@ -96,5 +96,5 @@ def test_what_is_never_settled_stays_charged():
         account.hold(0, Cost(epsilon=Fraction(1, 2)))
         then(account)
         assert account.spent == Fraction(1, 2)
-    with pytest.raises(InvalidParameter, match="charged already"):
+    with pytest.raises(TickOutOfOrder, match="charged already"):
         account.hold(0, Cost(epsilon=Fraction(1, 2)))

@@ -370,6 +370,22 @@ class TestTwoCurators:
             assert one.verify("site").ok
             assert one.budget("site").settled == 5
 
+    @pytest.mark.parametrize("way", ["release", "predict", "lose"])
+    def test_several_ticks_behind_each_is_told_apart_and_then_it_goes_on(
+        self, path: Path, lpa: Make, counts: MakeCounts, way: str
+    ) -> None:
+        """A monitor that stood by takes over with ticks in hand that the other one had time to release."""
+        with Store.open(path) as one, Store.open(path) as two:
+            with one.curate("site", lpa()) as first, two.curate("site", lpa()) as second:
+                for tick in range(3):
+                    first.release(counts(tick))
+                for tick in range(3):
+                    with pytest.raises(TickTaken if tick == 0 else TickOutOfOrder):
+                        getattr(second, way)(counts(tick) if way == "release" else Tick(tick))
+                second.release(counts(3))
+            assert one.verify("site").ok
+            assert one.budget("site").settled == 4
+
     def test_a_tick_in_flight_is_taken_and_waited_for(self, path: Path, lpa: Make, counts: MakeCounts) -> None:
         held, go_on = threading.Event(), threading.Event()
         main = threading.get_ident()
