@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         publish_items as publish_items,
         read_published as read_published,
     )
+    from hubbub.monitor import Lists as Lists
     from hubbub.monitor import Monitor as Monitor
     from hubbub.planning import Plan as Plan, plan as plan
     from hubbub.privacy import (
@@ -65,6 +66,7 @@ _PLACES = {
     "Hierarchy": "hubbub.released",
     "ItemPlan": "hubbub.itemlogs",
     "Keys": "hubbub.released",
+    "Lists": "hubbub.monitor",
     "Monitor": "hubbub.monitor",
     "Plan": "hubbub.planning",
     "Published": "hubbub.itemlogs",

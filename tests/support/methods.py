@@ -8,6 +8,9 @@ NEEDED = {"ranges": {"window": 64}}
 """Options without a default."""
 
 ONLINE = [name for name, method in METHODS.items() if method.traits.online]
+STATISTICAL = ["guarantee_survives_an_audit", "intervals_cover"]
+"""Checks of the conformance suite that draw many times."""
+
 PLAIN = [name for name, method in METHODS.items() if method.traits.plain]
 
 

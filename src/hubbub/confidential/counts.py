@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential.confidential import Confidential
+from hubbub.confidential.gathered import Gathered
 from hubbub.confidential.labels import named
-from hubbub.confidential.sealed import Sealed
 from hubbub.errors import InvalidCounts, UnknownKey
 from hubbub.released import Domain, Tick
 
@@ -23,10 +23,8 @@ _BOOLEANS = {bool, np.bool_}
 
 
 @dataclass(frozen=True, slots=True)
-class Counts(Sealed):
+class Counts(Gathered):
     """How often each key occurred in one tick, before any noise.
-
-    The bound of the stream's unit must already be enforced: a mechanism can add noise, not take people out again.
 
     >>> from hubbub.released import Keys
     >>> keys = Keys(["front", "news"])

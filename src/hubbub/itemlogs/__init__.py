@@ -3,6 +3,7 @@
 from hubbub.itemlogs.adaptive import Adaptive
 from hubbub.itemlogs.anonymity import KQueryAnonymity
 from hubbub.itemlogs.claim import Claim
+from hubbub.itemlogs.item_lists import ItemLists, TickLog
 from hubbub.itemlogs.item_plan import ItemExpectation, ItemPlan
 from hubbub.itemlogs.log import ItemLog
 from hubbub.itemlogs.method import ItemMethod
@@ -18,11 +19,13 @@ __all__ = [
     "Adaptive",
     "Claim",
     "ItemExpectation",
+    "ItemLists",
     "ItemLog",
     "ItemMethod",
     "ItemPlan",
     "KQueryAnonymity",
     "Published",
+    "TickLog",
     "Weighted",
     "Zealous",
     "plan_items",

@@ -10,6 +10,7 @@ from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.exact import Exact, whole
 from hubbub.privacy import Guarantee, User
 from hubbub.privacy.rounding import at_most, factor
+from hubbub.privacy.zcdp import epsilon_of_rho
 
 DEFINITIONS = ("approximate", "probabilistic")
 MOST_ITEMS = 10_000
@@ -40,6 +41,13 @@ class Claim:
     rho: Fraction = Fraction(0)
     rho_delta: Fraction = Fraction(0)
     users: int | None = None
+    lists: int = 1
+    """How many lists there may be, of which all together this is promised."""
+
+    @classmethod
+    def following(cls, rho: Fraction, slips: Fraction, max_items: int, lists: int = 1) -> Claim:
+        """An (epsilon, delta) that follows from rho-zCDP but for `slips`: delta is twice that."""
+        return cls(epsilon_of_rho(rho, slips), 2 * slips, max_items, rho=rho, rho_delta=slips, lists=lists)
 
     @classmethod
     def checked(
@@ -74,9 +82,10 @@ class Claim:
         shown = factor(self.epsilon)
         times = f"e^{at_most(self.epsilon)}{f' = {shown}' if shown else ''}"
         both = "With or without any one user, with all that they ever did, "
+        what = "lists" if self.lists == 1 else f"outcomes of all {self.lists:,} lists together"
         if self.definition == "approximate":
             said = (
-                f"{both}the probability of any set of lists is at most {times} times what it is otherwise, "
+                f"{both}the probability of any set of {what} is at most {times} times what it is otherwise, "
                 f"plus {at_most(self.delta)}."
             )
         else:
@@ -86,8 +95,10 @@ class Claim:
                 f"{self.users:,} users."
             )
         return (
-            f"{said} Each user counts for at most {self.max_items:,} different items, once for each, which is "
-            "enforced. Several lists about the same users add up; so do users who are one person."
+            f"{said} Each user counts for at most {self.max_items:,} different items"
+            f"{'' if self.lists == 1 else ' of a list'}, once for each, which is enforced. "
+            f"{'Several' if self.lists == 1 else 'Other'} lists about the same users add up; so do users who are one "
+            "person."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +111,7 @@ class Claim:
             "max_items": self.max_items,
             "zcdp": {"rho": str(self.rho), "delta": str(self.rho_delta)},
             "users": self.users,
+            "lists": self.lists,
         }
 
     @classmethod
@@ -113,6 +125,7 @@ class Claim:
                 Fraction(facts["zcdp"]["rho"]),
                 Fraction(facts["zcdp"]["delta"]),
                 facts["users"],
+                int(facts.get("lists", 1)),
             )
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             raise InvalidInput("The guarantee of the list cannot be read.", "Was it written by Hubbub?") from None

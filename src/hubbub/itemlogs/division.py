@@ -35,25 +35,31 @@ class Division:
         cls, claim: Claim, rounds: tuple[tuple[Fraction, Fraction], ...], count_share: Exact
     ) -> tuple[Claim, Division]:
         """The claim with its numbers for a ledger, and who gets what. `rounds` are shares of rho and of delta."""
+        slips = claim.delta * FOUND
+        rho = rho_of_epsilon(claim.epsilon, claim.delta - slips)
+        return replace(claim, rho=rho, rho_delta=slips), cls.within(rho, slips, rounds, count_share)
+
+    @classmethod
+    def within(
+        cls, rho: Fraction, slips: Fraction, rounds: tuple[tuple[Fraction, Fraction], ...], count_share: Exact
+    ) -> Division:
+        """Who gets what of a rho, and of the delta for items of one user."""
         share = exact(count_share, "count_share")
         if not 0 <= share < 1:
             raise InvalidParameter(
                 f"`count_share` must be at least 0 and below 1; got {count_share}.",
                 "It is the part of the budget that counts get: 0 publishes items without counts.",
             )
-        slips = claim.delta * FOUND
-        rho = rho_of_epsilon(claim.epsilon, claim.delta - slips)
         if rho < LEAST:
             raise InvalidParameter(
-                f"`epsilon` is {at_most(claim.epsilon)}: the noise would be larger than we can draw.",
-                "Values from 0.01 to 3 are usual.",
+                f"The budget of the list is rho = {at_most(rho)}: its noise would be larger than we can draw.",
+                "An epsilon from 0.01 to 3 is usual.",
             )
-        division = cls(
+        return cls(
             tuple(rho * (1 - share) * part for part, _ in rounds),
             tuple(slips * part for _, part in rounds),
             rho * share,
         )
-        return replace(claim, rho=rho, rho_delta=slips), division
 
     def to_dict(self) -> dict[str, Any]:
         return {

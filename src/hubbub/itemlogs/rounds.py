@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,28 @@ class WeightedRounds(ItemMethod):
         allow_weak: bool = False,
     ) -> None:
         claim = Claim.checked(epsilon, delta, max_items, allow_weak=allow_weak)
-        claim, self.division = Division.of(claim, self.rounds, count_share)
+        self._prepare(*Division.of(claim, self.rounds, count_share), source)
+
+    @classmethod
+    def within(
+        cls,
+        rho: Fraction,
+        slips: Fraction,
+        max_items: int,
+        *,
+        count_share: Exact = COUNT_SHARE,
+        source: ByteSource | None = None,
+    ) -> Self:
+        """A method for a part of a larger promise: rho, but for `slips`. Its claim is one that follows from that."""
+        claim = Claim.following(rho, slips, max_items)
+        made = cls.__new__(cls)
+        made._prepare(claim, Division.within(rho, slips, cls.rounds, count_share), source)
+        return made
+
+    def _prepare(self, claim: Claim, division: Division, source: ByteSource | None) -> None:
         super().__init__(claim, source)
+        self.division = division
+        max_items = claim.max_items
         self._noises = [DiscreteGaussian(Fraction(UNIT * UNIT) / (2 * rho), source) for rho in self.division.rhos]
         self.thresholds = tuple(
             gaussian_threshold(noise.variance_parameter, part, max_items)
@@ -78,6 +98,11 @@ class WeightedRounds(ItemMethod):
     def people_needed(self) -> float:
         """How many users with `max_items` items each bring an item to the last threshold, without noise."""
         return self.thresholds[-1] / UNIT * math.sqrt(self.claim.max_items)
+
+    @property
+    def reach(self) -> int:
+        """Half of the 95 % interval of a count, if there are counts."""
+        return 0 if self._count_noise is None else self._count_noise.quantile(Fraction(975, 1000))
 
     def _publish(
         self, pairs: Pairs, items: int, progress: Progress
@@ -118,8 +143,7 @@ class WeightedRounds(ItemMethod):
         facts = {"weight_unit": UNIT, "thresholds": list(self.thresholds), "division": self.division.to_dict()}
         if counts is None or self._count_noise is None:
             return Published.of(names, None, None, None, None, method=self.name, claim=self.claim, facts=facts)
-        reach = self._count_noise.quantile(Fraction(975, 1000))
-        lower, upper = np.maximum(counts - reach, 0).astype(np.float64), (counts + reach).astype(np.float64)
+        lower, upper = np.maximum(counts - self.reach, 0).astype(np.float64), (counts + self.reach).astype(np.float64)
         error = np.full(len(names), self._count_noise.variance**0.5)
         return Published.of(
             names, counts, error, lower, np.maximum(upper, 0), method=self.name, claim=self.claim, facts=facts

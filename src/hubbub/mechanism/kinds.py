@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hubbub.errors import InvalidParameter
-from hubbub.exact import positive, whole
+from hubbub.exact import exact, positive, whole
 
 _LARGEST_WHOLE = 2**63 - 1
 _LARGEST = 1e100
@@ -101,6 +101,24 @@ class ExactNumber(Kind):
 
     def read(self, given: Any, name: str) -> Fraction:
         return positive(given, name)
+
+    def plain(self, value: Any) -> str:
+        return str(value)
+
+
+class Share(Kind):
+    """An exact part of a whole, such as 0, 0.2 or "1/5": never all of it."""
+
+    words = "an exact number from 0 on and below 1"
+
+    def accept(self, value: Any, name: str) -> Fraction:
+        part = exact(value, name)
+        if not 0 <= part < 1:
+            raise self._wrong(value, name)
+        return part
+
+    def read(self, given: Any, name: str) -> Fraction:
+        return self.accept(given, name)
 
     def plain(self, value: Any) -> str:
         return str(value)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from hubbub.confidential import Counts
 from hubbub.errors import InvalidParameter, UnknownKey
 from hubbub.mechanism.option import Option, options_of, resolved
 from hubbub.mechanism.traits import Traits
@@ -49,7 +48,7 @@ class Mechanism(ABC):
                 )
 
     @abstractmethod
-    def release_series(self, series: Iterable[Counts]) -> list[Release]:
+    def release_series(self, series: Iterable[Any]) -> list[Release]:
         """Every tick's release of a series without gaps."""
 
     @property

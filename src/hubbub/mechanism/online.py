@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Generic, final
 
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
-from hubbub.confidential import Counts
+from hubbub.confidential import Counts, Gathered
 from hubbub.errors import GuaranteeChanged, InvalidParameter, SchemaMismatch, TickOutOfOrder
 from hubbub.mechanism.estimate import Estimate
 from hubbub.mechanism.measurement import Measurement
@@ -23,9 +24,12 @@ MOST_MISSING = 1_000_000
 
 _FREE = Cost.nothing()
 
+In = TypeVar("In", bound=Gathered, default=Counts)
+"""What a mechanism measures: counts, unless it says otherwise."""
 
-class OnlineMechanism(Mechanism):
-    """Turns one confidential vector per tick into one released vector.
+
+class OnlineMechanism(Mechanism, Generic[In]):
+    """Turns what was gathered in one tick, counts as a rule, into one released vector.
 
     A tick goes one way: check, hold its cost, *measure* (`_measure` sees the counts and draws), settle what it cost,
     *estimate* (`_estimate` sees the measurement), publish. A subclass says how to measure, how to estimate, and what
@@ -44,12 +48,12 @@ class OnlineMechanism(Mechanism):
         """What releasing `tick` will cost at most; decided from released values only. Free means: it is predicted."""
         return self._even_cost
 
-    def check(self, counts: Counts) -> Cost:
+    def check(self, counts: In) -> Cost:
         """Raise what `release(counts)` would refuse, and change nothing; otherwise what it will cost at most.
 
         A store calls this before it debits: what is refused must not be written down as spent.
         """
-        self._check_keys(counts.keys)
+        self._check_input(counts)
         self._check_order(counts.tick)
         cost = self.cost(counts.tick)
         if cost.delta is not NO_SLIP:
@@ -58,7 +62,7 @@ class OnlineMechanism(Mechanism):
         return cost
 
     @final
-    def release(self, counts: Counts) -> Release:
+    def release(self, counts: In) -> Release:
         """Spend `cost(counts.tick)`, measure, estimate. Ticks that were skipped are predicted over."""
         tick = counts.tick
         cost = self.check(counts)
@@ -70,10 +74,12 @@ class OnlineMechanism(Mechanism):
         self._next = tick.index + 1
         measurement = self._measure(counts, cost)
         self._account.settle(measurement.cost)
+        if self.traits.finds_keys:  # what it found is part of what it measured
+            self.keys = measurement.keys
         return self._publish(tick, self._estimate(tick, measurement), measurement, measurement.cost)
 
     @final
-    def release_series(self, series: Iterable[Counts]) -> list[Release]:
+    def release_series(self, series: Iterable[In]) -> list[Release]:
         """Every tick of a series, one after the other."""
         return [self.release(counts) for counts in series]
 
@@ -156,7 +162,7 @@ class OnlineMechanism(Mechanism):
     # ── what a mechanism says ────────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
-    def _measure(self, counts: Counts, cost: Cost) -> Measurement:
+    def _measure(self, counts: In, cost: Cost) -> Measurement:
         """The measuring half: looks at the counts and draws. `cost` is held; the measurement says what it took."""
 
     @abstractmethod
@@ -181,6 +187,14 @@ class OnlineMechanism(Mechanism):
     def _expect(self, snapshot: Snapshot) -> None:
         """Refuse a state that this version cannot go on with."""
         snapshot.expect(self.name, self.state_version)
+
+    def _check_input(self, counts: In) -> None:
+        """Refuse what the mechanism cannot measure."""
+        if not isinstance(counts, Counts):
+            raise InvalidParameter(
+                f"`{self.name}` releases counts; got {type(counts).__name__}.", "Make them with `Counts.of`."
+            )
+        self._check_keys(counts.keys)
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 

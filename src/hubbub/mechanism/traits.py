@@ -24,6 +24,7 @@ class Traits:
     | `exact_intervals` | its intervals follow from the noise alone; otherwise they hold as far as its model does |
     | `plain` | it measures counts plus noise and nothing else, so a measurement from elsewhere will do |
     | `slips` | it has a threshold, and charges a delta for what may slip through it |
+    | `finds_keys` | nobody lists its keys: each release has those that it found, which are then those of the stream |
 
     >>> Traits(guarantees=("pure",)).sentences
     ('promises pure', 'every tick costs the same', 'intervals rest on a model', 'can go on with other keys', ...)
@@ -38,6 +39,7 @@ class Traits:
     plain: bool = True
     slips: bool = False
     exact_intervals: bool = False
+    finds_keys: bool = False
 
     def expect(self, name: str, guarantee: Guarantee) -> None:
         """Refuse a promise that the mechanism `name` cannot give."""
@@ -88,6 +90,8 @@ class Traits:
             said.append("errors of different ticks go together")
         if self.slips:
             said.append("has a threshold, and needs a promise with slips")
+        if self.finds_keys:
+            said.append("finds its keys")
         said.append(f"intervals {'follow from the noise alone' if self.exact_intervals else 'rest on a model'}")
         if self.changes_domain:
             said.append("can go on with other keys")

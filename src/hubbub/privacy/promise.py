@@ -91,7 +91,7 @@ class Promise:
         of (P[S] + P'[not S])/2; put P[S] <= e^epsilon P'[S] + delta, and the same for the complement, into that. With
         rho the divergence of order 1 is at most rho, so the total variation is at most sqrt(rho/2) (Pinsker) and
         at most sqrt(1 - e^-rho) (Bretagnolle & Huber 1979); g is half of one more. What may slip counts as told:
-        the total variation is at most delta + (1 - delta) times that.
+        the total variation is at most delta + (1 - delta) times that, for a rho that is a little larger (`_apart`).
         """
         if max(self.epsilon or 0, self.rho or 0) > _HOPELESS:
             return Fraction(1)
@@ -102,10 +102,19 @@ class Promise:
 
     @property
     def _apart(self) -> Fraction:
-        """The total variation that rho and what may slip allow."""
+        """The total variation that rho and what may slip allow.
+
+        What does not slip are measures of mass 1 - delta or more. Divided by their masses they are distributions whose
+        divergence of order 1 is at most (sqrt(rho) + sqrt(L))^2 with L = -log(1 - delta) (docs/proofs/composition.md).
+        """
         assert self.rho is not None
-        kept = min(_root(self.rho / 2), _root(1 - 1 / Fraction(power(self.rho))), Fraction(1))
-        return self.delta + (1 - self.delta) * kept
+        rho, delta = self.rho, self.delta
+        if delta:
+            if delta >= 1:
+                return Fraction(1)
+            rho = (_root(rho) + _root(delta / (1 - delta))) ** 2  # -log(1 - delta) is at most delta/(1 - delta)
+        kept = min(_root(rho / 2), _root(1 - 1 / Fraction(power(rho))), Fraction(1))
+        return delta + (1 - delta) * kept
 
     def guess_of(self, k: int) -> Fraction:
         """`guess` about k units together. Where something may slip: total variation is a distance, and grows k-fold."""

@@ -44,6 +44,11 @@ class Checkpoint:
         mark = chain.mark(seal, tick, place, snapshot, account, settled, lost)
         return cls(tick, place, snapshot, account, settled, lost, seal, mark)
 
+    def after(self, place: int, seal: bytes, snapshot: bytes | None = None) -> Checkpoint:
+        """The same moment, after one more line of the ledger that is no tick."""
+        kept = self.snapshot if snapshot is None else snapshot
+        return Checkpoint.made(self.tick, place, kept, self.account, self.settled, self.lost, seal)
+
     @classmethod
     def read(cls, row: Sequence[Any], stream: Stream) -> Checkpoint:
         """A row of `COLUMNS`, refused where a cell is not of its kind."""

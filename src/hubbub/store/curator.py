@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
-from hubbub.confidential import Counts
+from hubbub.confidential import Gathered
 from hubbub.errors import BudgetExceeded, HubbubError, InvalidParameter, StoreSetBack, StoreUnavailable
 from hubbub.exact import whole
 from hubbub.mechanism import OnlineMechanism
@@ -15,7 +16,7 @@ from hubbub.noise import require_secure
 from hubbub.privacy import Account
 from hubbub.released import Cost, Domain, Release, Snapshot, Tick
 from hubbub.store.debit import Debit
-from hubbub.store.decisions import Counted, decided, expect_named
+from hubbub.store.decisions import Counted, decided, expect_named, expect_no_keys_ahead
 from hubbub.store.faults import fault_point
 from hubbub.store.ledger import NOBODY, Ledger, Moved, Position, taken
 from hubbub.store.mark_file import without_a_mark
@@ -24,6 +25,7 @@ from hubbub.store.owner import is_gone, new_owner, retire
 from hubbub.store.stream import Definition
 
 _POLL = 0.01
+_BY_ITSELF = "Use 1 to debit each tick by itself."
 
 
 class Curator:
@@ -74,7 +76,7 @@ class Curator:
     def __init__(
         self,
         ledger: Ledger,
-        releaser: OnlineMechanism,
+        releaser: OnlineMechanism[Any],
         *,
         reserve_ahead: int = 1,
         patience: float = 5.0,
@@ -98,7 +100,7 @@ class Curator:
         self._ledger = ledger
         self._releaser = releaser
         self._fresh = releaser.snapshot().to_bytes()
-        self._ahead_limit = whole(reserve_ahead, "reserve_ahead", "Use 1 to debit each tick by itself.")
+        self._ahead_limit = expect_no_keys_ahead(releaser.traits, whole(reserve_ahead, "reserve_ahead", _BY_ITSELF))
         self._patience = patience
         self._lock = threading.RLock()
         self._owner = new_owner()
@@ -144,7 +146,7 @@ class Curator:
         """
         return self.next_tick if self.proved else max(self.next_tick, ended + 1)
 
-    def release(self, counts: Counts) -> Release:
+    def release(self, counts: Gathered) -> Release:
         """Debit, mark, draw, store, and only then return what may be published."""
         tick = counts.tick
         self._require_unseen(tick)
@@ -280,7 +282,8 @@ class Curator:
 
     def _settle(self, release: Release) -> None:
         snapshot = self._releaser.snapshot().to_bytes()
-        self._position = self._ledger.settle(self._position, self._account, release, snapshot)
+        finds = self._releaser.traits.finds_keys and not release.is_predicted
+        self._position = self._ledger.settle(self._position, self._account, release, snapshot, finds=finds)
 
     def _predict(self, tick: Tick) -> Release:
         """A free tick: from its reservation if it has one, otherwise in a single transaction."""

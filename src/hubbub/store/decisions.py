@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from hubbub.errors import InvalidParameter, UnreleasedDecision
+from hubbub.mechanism import Traits
 from hubbub.released import Discovered, Domain, Keys, Release
 from hubbub.store import chain, schema, streams
 from hubbub.store.cells import Shape, as_written
@@ -157,8 +158,20 @@ def expect_named(keys: Domain, released: tuple[str, int]) -> None:
         )
 
 
+def expect_no_keys_ahead(traits: Traits, ahead: int) -> int:
+    """How many ticks to reserve ahead: one by one where each release brings its own keys."""
+    if traits.finds_keys and ahead > 1:
+        raise InvalidParameter("A stream that finds its keys reserves no ticks ahead.", "Use reserve_ahead=1.")
+    return ahead
+
+
 def expect_alone(connection: Connection, stream: Stream) -> None:
     """A stream of ranges beside this one gets the same counts, and its sums reach over many ticks."""
+    if stream.finds_keys:
+        raise InvalidParameter(
+            f"The stream {stream.name!r} finds its keys itself, with each release.",
+            "Change what another stream of the same grant counts: its `change_domain` may rest on a release of this.",
+        )
     beside = ranges_name(stream.name)
     if streams.read(connection, beside):
         raise InvalidParameter(

@@ -179,8 +179,13 @@ class Ledger:
         fault_point("debit:committed")
         return replace(position, pending=position.pending + made, last=(made[-1].hash, None))
 
-    def settle(self, position: Position, account: Account, release: Release, snapshot: bytes) -> Position:
-        """Write the outcome of the first reserved tick: release, settlement and state, together or not at all."""
+    def settle(
+        self, position: Position, account: Account, release: Release, snapshot: bytes, *, finds: bool = False
+    ) -> Position:
+        """Write the outcome of the first reserved tick: release, settlement and state, together or not at all.
+
+        With `finds` the release has keys of its own, and the line that says so is written with it.
+        """
         debit = position.pending[0]
         if not account.covers(debit.limit, release.cost):
             raise BudgetExceeded(
@@ -188,7 +193,7 @@ class Ledger:
                 "The releaser's `cost` must say the most that a tick can take.",
             )
         with self.writing() as connection:
-            after = self._settle(connection, position, account, "settled", release, snapshot)
+            after = self._settle(connection, position, account, "settled", release, snapshot, finds=finds)
         fault_point("settle:committed")
         return after
 
@@ -256,14 +261,8 @@ class Ledger:
             self._expect(connection, position)
             decisions.expect_alone(connection, self.stream)
             _, evidence_seal = decisions.evidence(connection, self.stream, released)
-            bare = Decision(
-                before.place + 1, before.tick + 1, domain_text(keys), *released, evidence_seal, to_micros(self.clock()),
-                position.last[0], b"", b"",
-            )  # fmt: skip
-            decision = decisions.made(bare, before.seal)
-            after = Checkpoint.made(
-                before.tick, decision.place, change(), before.account, before.settled, before.lost, decision.seal
-            )
+            decision = self._decision(before.tick + 1, keys, released, evidence_seal, position.last[0], before)
+            after = before.after(decision.place, decision.seal, change())
             decisions.write(connection, self.stream.id, decision)
             self._keep(connection, after)
             fault_point("domain:written")
@@ -365,6 +364,8 @@ class Ledger:
         state: State,
         release: Release,
         snapshot: bytes,
+        *,
+        finds: bool = False,
     ) -> Position:
         before, debit, *rest = position.checkpoint, *position.pending
         account.charge(debit.tick, release.cost)
@@ -389,9 +390,36 @@ class Ledger:
             before.lost + (state == "lost"),
             sealed,
         )
+        last = position.last if rest else (debit.hash, sealed)
+        decision = position.decision
+        if finds:
+            # What this release found is what it counts, and what is counted until the next one.
+            assert not rest, "a stream that finds its keys reserves nothing ahead"
+            decision = self._decision(
+                debit.tick, release.keys, (self.stream.name, debit.tick), sealed, debit.hash, after
+            )
+            after = after.after(decision.place, decision.seal)
+            decisions.write(connection, self.stream.id, decision)
+            fault_point("settle:domain")
+            last = decision.hash, decision.seal
         self._keep(connection, after)
         fault_point("settle:state")
-        return Position(after, tuple(rest), position.last if rest else (debit.hash, sealed), position.decision)
+        return Position(after, tuple(rest), last, decision)
+
+    def _decision(
+        self,
+        tick: int,
+        keys: Domain,
+        released: tuple[str, int],
+        evidence: bytes,
+        previous: bytes,
+        before: Checkpoint,
+    ) -> Decision:
+        """The line that says what is counted from `tick` on, after the line `previous`."""
+        bare = Decision(
+            before.place + 1, tick, domain_text(keys), *released, evidence, to_micros(self.clock()), previous, b"", b""
+        )
+        return decisions.made(bare, before.seal)
 
     def _keep(self, connection: Connection, after: Checkpoint) -> None:
         row: dict[str, Any] = {f"new_{name}": value for name, value in after.to_row().items()}

@@ -8,16 +8,18 @@ from typing import Any
 
 from hubbub.errors import GuaranteeChanged
 from hubbub.mechanism import OnlineMechanism, options_of
-from hubbub.store.stream import MECHANISM, Stream
+from hubbub.store.stream import FINDS_KEYS, MECHANISM, Stream
 
 
-def with_options(facts: Mapping[str, Any], mechanism: OnlineMechanism, stream: Stream | None) -> dict[str, Any]:
+def with_options(facts: Mapping[str, Any], mechanism: OnlineMechanism[Any], stream: Stream | None) -> dict[str, Any]:
     """`facts` of a definition together with the mechanism's options, as the existing `stream` recorded them.
 
     An option that was not recorded, because the stream is older than that, may go on with its default alone; what it
     was nobody knows, so another value is refused here. What was recorded is compared with the rest of the definition.
     """
     chosen = dict(mechanism.options)
+    if mechanism.traits.finds_keys:
+        facts = {**facts, FINDS_KEYS: True}
     if stream is None:
         return {**facts, MECHANISM: chosen}
     kept = stream.mechanism
@@ -29,7 +31,7 @@ def with_options(facts: Mapping[str, Any], mechanism: OnlineMechanism, stream: S
     return {**facts, MECHANISM: {name: value for name, value in chosen.items() if name in kept}}
 
 
-def _expect_defaults(mechanism: OnlineMechanism, stream: Stream, names: list[str]) -> None:
+def _expect_defaults(mechanism: OnlineMechanism[Any], stream: Stream, names: list[str]) -> None:
     kind, declared = type(mechanism), options_of(type(mechanism))
     # What must be given has no default to go by: the stored state knows it. A model's file is named by its hash in what
     # the owner vouches for, which is compared too.

@@ -255,7 +255,7 @@ class Store:
     def curate(
         self,
         name: str,
-        releaser: OnlineMechanism,
+        releaser: OnlineMechanism[Any],
         options: Mapping[str, Any] | None = None,
         *,
         part: Part | None = None,
@@ -286,7 +286,7 @@ class Store:
         return Curator(self.ledger(stream), releaser, reserve_ahead=reserve_ahead, patience=patience)
 
     def definition(
-        self, name: str, mechanism: OnlineMechanism, promise: Part, options: Mapping[str, Any] | None = None
+        self, name: str, mechanism: OnlineMechanism[Any], promise: Part, options: Mapping[str, Any] | None = None
     ) -> Definition:
         """What `curate` would make of a mechanism, with the options of the mechanism; for several streams at once."""
         fixed = with_options(options or {}, mechanism, self.find(name))

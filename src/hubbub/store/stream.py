@@ -36,6 +36,9 @@ RANGES_OF = "ranges_of"
 MECHANISM = "mechanism"
 """The options of the mechanism, in their canonical form."""
 
+FINDS_KEYS = "finds_keys"
+"""The option of a stream whose releases each have the keys that they found."""
+
 COUNTING, ATTESTED = "counting", "attested"
 """Options that pin the promise: everything that decides who counts where, and what somebody vouches for."""
 
@@ -257,6 +260,11 @@ class Stream:
         """The live stream that this one answers ranges for; None for a stream that stands for itself."""
         live = self.options.get(RANGES_OF)
         return live if isinstance(live, str) else None
+
+    @property
+    def finds_keys(self) -> bool:
+        """Whether nobody lists its keys: each release has those that it found."""
+        return self.options.get(FINDS_KEYS) is True
 
     @property
     def mechanism(self) -> Mapping[str, Any]:

@@ -200,7 +200,7 @@ class _Walk:
             self._fault(one, "it does not follow the line before it")
         if one != decisions.made(one, self._seal):
             self._fault(one, "the decision about what is counted was changed after it was written")
-        elif one.tick != self.tick + 1 or self._counts["reserved"]:
+        elif self._counts["reserved"] or not self._in_its_place(one):
             self._fault(one, "what is counted changes with the tick after the last outcome, and with no other")
         elif decisions.seal_of(connection, one.evidence, one.evidence_tick) != one.evidence_seal:
             self._fault(one, f"the release of {one.evidence!r} that decided what is counted is not there, or another")
@@ -208,6 +208,11 @@ class _Walk:
         self._sealed = (self.tick, one.place)
         if self._seal.hex() == self._anchor:
             self._anchor_tick = self.tick
+
+    def _in_its_place(self, one: Decision) -> bool:
+        """It is about the tick that follows; or a release brought its own keys, and this line is about that release."""
+        brought = one.tick == self.tick and (one.evidence, one.evidence_tick) == (self._stream.name, self.tick)
+        return one.tick == self.tick + 1 or (brought and self._stream.finds_keys)
 
     def _outcome(self, debit: Debit, release: PackedRelease | None) -> None:
         if self._counts["reserved"]:

@@ -249,10 +249,16 @@ def test_a_topic_that_is_gone_is_told(cluster):
         assert source.trouble in ("The Kafka topic is not there.", "The Kafka brokers do not answer.")
 
 
+def expire_unread(cluster, source, before):
+    """The client fetches by itself from the moment it is opened: what it has fetched in vain is fetched anew."""
+    cluster.expire(0, before)
+    source._assign()
+
+
 def test_what_retention_deleted_before_it_was_read_is_told(cluster):
     send(cluster, *"abcdef")
     with opened(cluster) as source:
-        cluster.expire(0, 4)
+        expire_unread(cluster, source, 4)
         late = frontier(source)
         assert polled(source, {**late, "visits/0": "2"}) == ([], True)
         assert polled(source, late) == (["e", "f"], False)
@@ -264,7 +270,7 @@ def test_what_retention_deleted_before_it_was_read_is_told(cluster):
 def test_a_cut_in_front_of_which_all_is_gone_is_reached(cluster):
     send(cluster, *"abc")
     with opened(cluster) as source:
-        cluster.expire(0, 3)
+        expire_unread(cluster, source, 3)
         cut = frontier(source)
         assert cut["visits/0"] == "3"
         assert polled(source, cut) == ([], True)  # no message tells so, only the brokers' word that nothing follows

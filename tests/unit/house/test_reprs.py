@@ -38,6 +38,14 @@ def store(folder):
         return opened
 
 
+def lists(folder):
+    with (
+        hb.Store.open(folder / "lists.db", marks=folder) as opened,
+        hb.Lists(opened, "x", epsilon=1, delta="1e-9") as made,
+    ):
+        return made
+
+
 PROMISE = hb.Guarantee.pure(hb.Session(max_ticks=20), 1)
 MADE = {
     "Alerts": lambda _: hb.detect([release()]),
@@ -50,6 +58,7 @@ MADE = {
     "Hierarchy": lambda _: hb.Hierarchy({"city": None}),
     "ItemPlan": lambda _: hb.plan_items({"user": [0], "item": [COUNT]}, max_items=[1], runs=1),
     "Keys": lambda _: hb.Keys(["front"]),
+    "Lists": lists,
     "Monitor": lambda _: monitor(),
     "Plan": lambda _: hb.plan(ticks=5, runs=1, unit="event", methods=["lpa"], epsilon=1),
     "Published": lambda _: hb.publish_items(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hubbub.cli.output import Json, Output
+from hubbub.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from hubbub.itemlogs import Published
+    from hubbub.monitor import Lists
 
 
 def command(
@@ -41,6 +44,14 @@ def command(
         typer.Option("--count-share", help="The part of the budget for counts, 1/5 if left out; 0 for items only."),
     ] = None,
     max_length: Annotated[int, typer.Option("--max-length", help="Longer items, in characters, are left out.")] = 200,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", help="Keep and count the lists here: a path, or postgresql://…; needs --stream."),
+    ] = None,
+    stream: Annotated[str | None, typer.Option("--stream", help="The name of the lists in the store.")] = None,
+    lists: Annotated[
+        int, typer.Option("--lists", help="With --store: for how many lists about the same users the budget is.")
+    ] = 1,
     out: Annotated[
         Path | None, typer.Option("--out", help="Where to write the list: .csv (and .card.json), .json or .parquet.")
     ] = None,
@@ -53,26 +64,45 @@ def command(
     output = Output(as_json)
     if out is not None:
         check_place(out, log)
+    columns: dict[str, Any] = {"user": user, "item": item, "max_length": max_length}
+    promise: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "max_items": max_items,
+        "method": method,
+        "count_share": count_share,
+    }
     with output.status("reading") as progress:
-        published = publish_items(
-            log,
-            user=user,
-            item=item,
-            epsilon=epsilon,
-            delta=delta,
-            max_items=max_items,
-            method=method,
-            users=users,
-            count_share=count_share,
-            max_length=max_length,
-            progress=progress,
-        )
+        if store is None:
+            _expect_unkept(stream, lists)
+            published = publish_items(log, **columns, **promise, users=users, progress=progress)
+        else:
+            with _kept(store, stream, lists, users, promise) as kept:
+                published = kept.publish(log, **columns, progress=progress)
     if out is not None:
         published.write(out)
-    _say(output, published, out)
+    say(output, published, out)
 
 
-def _say(output: Output, published: Published, out: Path | None) -> None:
+def _expect_unkept(stream: str | None, lists: int) -> None:
+    if stream is not None or lists != 1:
+        raise InvalidParameter("--stream and --lists are about lists in a store.", "Name it: --store lists.db.")
+
+
+def _kept(store: str, stream: str | None, lists: int, users: int | None, promise: Mapping[str, Any]) -> Lists:
+    from hubbub.monitor import Lists
+
+    if stream is None:
+        raise InvalidParameter("In a store lists have a name.", "Give one: --stream searches.")
+    if users is not None or promise["method"] == "zealous":
+        raise InvalidParameter(
+            "A store counts in zCDP what lists cost, and ZEALOUS publishes more without one.",
+            "Leave out --store, or use --method adaptive.",
+        )
+    return Lists(store, stream, lists=lists, **promise)
+
+
+def say(output: Output, published: Published, out: Path | None) -> None:
     """The promise, the list and what to know of it."""
     first, *others = published.card
     output.text(first)

@@ -1,6 +1,6 @@
 """The whole way from what brokers hold to what is released: neighbours cannot be told apart.
 
-`tests/property/collect/test_sources.py` does the same for sources on files.
+`test_sources.py` does the same for sources on files.
 """
 
 from __future__ import annotations
