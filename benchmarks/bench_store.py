@@ -28,6 +28,7 @@ from hubbub.release import Lpa
 from hubbub.released import Cost, Grid, Keys, Tick
 from hubbub.store import Store, chain
 from hubbub.store.checkpoint import Checkpoint, account_text
+from hubbub.store.debit import Debit
 from hubbub.store.packing import PackedRelease
 
 KEYS = Keys([f"page {i}" for i in range(20)])
@@ -168,7 +169,7 @@ def fill(path: Path, ticks: int) -> Path:
             bare = replace(last, tick=tick, place=tick + 1, previous=last.hash)
             last = replace(bare, hash=chain.debit_hash(bare))
             seal = chain.seal(seal, last.hash, "settled", "0", "0", shown)
-            debits.append((1, *astuple(last)[:-1], seal))
+            debits.append((1, *astuple(replace(last, seal=seal))))
             releases.append((1, tick, *astuple(packed)))
         account = store.ledger("site").position().checkpoint.open_account(store.stream("site"))
         account.charge(ticks - 1, Cost.nothing())
@@ -177,8 +178,10 @@ def fill(path: Path, ticks: int) -> Path:
         )
         names = ", ".join(f"{name} = :{name}" for name in state.to_row())
         with store.database.write() as connection:
-            connection.exec_driver_sql(f"INSERT INTO debits VALUES ({', '.join('?' * 16)})", debits)
-            connection.exec_driver_sql(f"INSERT INTO releases VALUES ({', '.join('?' * 8)})", releases)
+            for table, names_of, rows in (("debits", Debit, debits), ("releases", PackedRelease, releases)):
+                columns = ["stream", *(["tick"] if names_of is PackedRelease else []), *names_of.__slots__]
+                places = ", ".join("?" * len(columns))
+                connection.exec_driver_sql(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", rows)
             connection.exec_driver_sql(f"UPDATE states SET {names}", state.to_row())
     return path
 
