@@ -28,6 +28,14 @@ def reproduce() -> None:
     """Run a paper's experiment and print its figures beside ours."""
 
 
+@app.command("discovery")
+def discovery(quick: Quick = False, out: Out = None, seed: Seed = 1995, as_json: Json = False) -> None:
+    """Keys that nobody listed: which part of a web server's page views lists of frequent pages find, and an oracle."""
+    from hubbub.lab.discovery import discovery_result
+
+    _run("discovery", discovery_result, quick, out, seed, as_json)
+
+
 @app.command("events")
 def events(quick: Quick = False, out: Out = None, seed: Seed = 2017, as_json: Json = False) -> None:
     """Events instead of people: does any method beat plain noise? PeGaSus (Chen et al. 2017), adaptive and others."""
