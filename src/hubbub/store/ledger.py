@@ -33,7 +33,17 @@ _CHECKPOINT = sa.select(*(_S[name] for name in Checkpoint.__slots__)).where(_S.s
 _PENDING = (
     sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick > sa.bindparam("after")).order_by(_D.tick)
 )
-_LAST = sa.select(_D.hash, _D.seal, _D.place).where(_D.stream == sa.bindparam("id")).order_by(_D.tick.desc()).limit(1)
+_DECIDED = (
+    sa.select(sa.func.max(schema.domains.c.place))
+    .where(schema.domains.c.stream == sa.bindparam("id"))
+    .scalar_subquery()
+)
+_LAST = (
+    sa.select(_D.hash, _D.seal, _D.place, _DECIDED.label("decided"))
+    .where(_D.stream == sa.bindparam("id"))
+    .order_by(_D.tick.desc())
+    .limit(1)
+)
 _AT = sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick == sa.bindparam("at"))
 _LOCK = sa.select(schema.streams.c.id).where(schema.streams.c.id == sa.bindparam("id")).with_for_update()
 _RESERVE = sa.insert(schema.debits)
@@ -326,17 +336,18 @@ class Ledger:
         lines = connection.execute(_PENDING, {"id": self.stream.id, "after": checkpoint.tick})
         pending = tuple(Debit.read(row, self.stream.name) for row in lines)
         decision = decisions.newest(connection, self.stream)
-        return Position(checkpoint, pending, self._last(connection, decision), decision)
+        return Position(checkpoint, pending, self._last(connection), decision)
 
-    def _last(self, connection: Connection, decision: Decision | None) -> tuple[bytes, bytes | None]:
+    def _last(self, connection: Connection) -> tuple[bytes, bytes | None]:
         """Hash and seal of the last line, be it a debit or a decision."""
         row = connection.execute(_LAST, {"id": self.stream.id}).one_or_none()
-        if decision is not None and (row is None or row.place < decision.place):
-            return decision.hash, decision.seal
-        return (self.stream.genesis, self.stream.genesis) if row is None else (row.hash, row.seal)
+        if row is not None and (row.decided is None or row.decided < row.place):  # as at nearly every tick
+            return row.hash, row.seal
+        decision = decisions.newest(connection, self.stream)
+        return (self.stream.genesis, self.stream.genesis) if decision is None else (decision.hash, decision.seal)
 
     def _expect(self, connection: Connection, position: Position) -> None:
-        if self._last(connection, decisions.newest(connection, self.stream)) != position.last:
+        if self._last(connection) != position.last:
             raise Moved
 
     def _chained(
