@@ -19,7 +19,8 @@ from hubbub.errors import (
     StoreUnavailable,
     TickTaken,
 )
-from hubbub.itemlogs import ItemLists, ItemLog, TickLog
+from hubbub.itemlogs import Adaptive, ItemLists, ItemLog, TickLog, Weighted
+from hubbub.itemlogs.rounds import WeightedRounds
 from hubbub.privacy import Grant, Guarantee, User
 from hubbub.release import Lpa
 from hubbub.released import Discovered, Keys, Release, Tick
@@ -75,6 +76,15 @@ class TestAlone:
         assert (made.spent, made.slipped) == (MONTHS.budget, MONTHS.slips)
         with pytest.raises(HorizonReached):
             made.release(TickLog(Tick(3), log("weather")))
+
+    @pytest.mark.parametrize("kind", [Adaptive, Weighted])
+    def test_a_list_of_a_stream_is_drawn_as_a_single_one_of_the_same_numbers(self, kind: type[WeightedRounds]) -> None:
+        """What is proved and measured of single lists is about these, too."""
+        alone = kind(1, "1e-6", 10)
+        part = kind.within(alone.claim.rho, alone.claim.rho_delta, 10)
+        assert (part.division, part.thresholds) == (alone.division, alone.thresholds)
+        assert part.claim.epsilon <= alone.claim.epsilon
+        assert (part.claim.delta, part.reach) == (alone.claim.delta, alone.reach)
 
     def test_a_skipped_month_has_the_last_list_again(self) -> None:
         made = lists()
