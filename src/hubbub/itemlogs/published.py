@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import UnknownKey
 from hubbub.itemlogs.claim import Claim
+from hubbub.itemlogs.patterns import LEAST, Pattern, patterns_of
 from hubbub.released import Value
 from hubbub.released.shown import ROWS, Shown, more
 
@@ -138,6 +139,13 @@ class Published:
                 for i, item in enumerate(self.items)
             ],
         }
+
+    def patterns(self, least: int = LEAST) -> list[Pattern]:
+        """Patterns for keys that at least so many of the items share: `/article/*` for `/article/12345` and its like.
+
+        They are made from the published names, and cost nothing. Which of them are used is for people to decide.
+        """
+        return patterns_of(self.items, least)
 
     def write(self, path: str | Path) -> None:
         """As .csv (with the guarantee and the card beside it as .card.json), .json or .parquet."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hubbub.cli.commands.items import say
 from hubbub.cli.output import Json, Output
 from hubbub.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from hubbub.itemlogs import Published
 
 
 def command(
@@ -19,6 +22,9 @@ def command(
     out: Annotated[
         Path | None, typer.Option("--out", help="Where to write the list: .csv (and .card.json), .json or .parquet.")
     ] = None,
+    patterns: Annotated[
+        bool, typer.Option("--patterns", help="Offer patterns for keys that many of its items share, e.g. /article/*.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Read a published list of items again; it was paid for when it was drawn."""
@@ -38,4 +44,21 @@ def command(
     published = lists[wanted]
     if out is not None:
         published.write(out)
-    say(output, published, out)
+    if patterns:
+        _offer(output, published)
+    else:
+        say(output, published, out)
+
+
+def _offer(output: Output, published: Published) -> None:
+    """Made from published names alone; a person decides which are used."""
+    offered = published.patterns()
+    rows = [[one.pattern, f"{len(one.names):,}", ", ".join(one.names[:3])] for one in offered]
+    output.table("Patterns that items of the list share", ["pattern", "items", "such as"], rows)
+    output.text("")
+    output.text(
+        "Take those that mean one thing to your readers into the keys of a stream, as names = [...] under [keys]."
+        if offered
+        else "No three items of the list share one."
+    )
+    output.document({"patterns": [{"pattern": one.pattern, "names": list(one.names)} for one in offered]})
