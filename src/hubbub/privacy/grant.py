@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -74,13 +74,15 @@ class Grant:
         object.__setattr__(self, "population", population)
         object.__setattr__(self, "apart_from", others)
 
-    def part(self, share: Exact = 1, slips: Exact | None = None) -> Part:
+    def part(self, share: Exact = 1, slips: Exact | None = None, max_ticks: int | None = None) -> Part:
         """What one stream draws of it: of the budget, and of what may slip.
 
-        Who names no slips draws none, but the whole grant draws all.
+        Who names no slips draws none, but the whole grant draws all. A stream that counts a unit in fewer of its ticks
+        than the grant says, and enforces it, names them (`max_ticks`): each tick then has more of the part.
         """
         drawn = exact(share, "share")
-        return Part(self, drawn, self.guarantee.usual_slips(drawn) if slips is None else exact(slips, "slips"))
+        slipping = self.guarantee.usual_slips(drawn) if slips is None else exact(slips, "slips")
+        return Part(self, drawn, slipping, max_ticks)
 
     def may_meet(self, other: Grant) -> bool:
         """Whether somebody may be counted under both: always, unless the owner vouches that nobody is."""
@@ -109,22 +111,29 @@ class Part:
     >>> half = Grant("visitors", Guarantee.zcdp(Event(), "1/10")).part("1/2")
     >>> half.guarantee.rho, half.of("1/4").share
     (Fraction(1, 20), Fraction(1, 8))
+    >>> from hubbub.privacy.unit import Session
+    >>> Grant("visitors", Guarantee.pure(Session(20), 1)).part("1/2", max_ticks=1).guarantee.unit.max_ticks
+    1
     """
 
     grant: Grant
     share: Fraction
     slips: Fraction = Fraction(0)
+    max_ticks: int | None = None
+    """In how many of its ticks the stream counts a unit, where that is fewer than the grant says."""
 
     def __post_init__(self) -> None:
-        self.grant.guarantee.part(self.share, self.slips)  # refuses what is no share
+        self.guarantee  # noqa: B018 - refuses what is no share
 
     @property
     def guarantee(self) -> Guarantee:
-        return self.grant.guarantee.part(self.share, self.slips)
+        whole = self.grant.guarantee.part(self.share, self.slips)
+        return whole if self.max_ticks is None else replace(whole, unit=whole.unit.counting_in(self.max_ticks))
 
     def of(self, share: Exact, slips: Exact = 0) -> Part:
         """A part of this part."""
-        return Part(self.grant, self.share * exact(share, "share"), self.slips * exact(slips, "slips"))
+        shares = self.share * exact(share, "share"), self.slips * exact(slips, "slips")
+        return Part(self.grant, *shares, self.max_ticks)
 
 
 def _check_population(words: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -183,6 +183,26 @@ class Unit(ABC):
         """Plain JSON types, for the store: a stream's unit may never change under its name."""
         return {"unit": type(self).__name__, "max_ticks": self.max_ticks, "max_items": self.max_items}
 
+    def counting_in(self, max_ticks: int) -> Unit:
+        """The same unit in a stream that counts it in at most so many of its ticks, and enforces that.
+
+        >>> Session(max_ticks=20).counting_in(1).sensitivity
+        1
+        """
+        raise InvalidParameter(
+            f"In how many ticks {self.one} counts cannot be chosen: got max_ticks={max_ticks}.",
+            "Leave `max_ticks` out; it is for parts of a grant about sessions or people.",
+        )
+
+    def _fewer(self, max_ticks: int) -> int:
+        if whole(max_ticks, "max_ticks", _ENFORCE) > self.max_ticks:
+            raise InvalidParameter(
+                f"The grant is about {self.one} that counts in at most {self.max_ticks:,} ticks; a stream of it cannot "
+                f"count it in {max_ticks:,}.",
+                "Take as many or fewer, or make another grant.",
+            )
+        return max_ticks
+
     def _keys_per_tick(self) -> str:
         return "one key per tick" if self.max_items == 1 else f"{self.max_items} keys per tick"
 
@@ -305,6 +325,9 @@ class Session(Unit):
         often = f"in at most {ticks}, {self._keys_per_tick()}"
         return f"A session counts {often}; what exceeds this must not be counted.{ends}"
 
+    def counting_in(self, max_ticks: int) -> Session:
+        return replace(self, max_ticks=self._fewer(max_ticks))
+
     def composition(self) -> Composition:
         return LargestSum(self.max_ticks)
 
@@ -368,6 +391,9 @@ class User(Unit):
             f"A person counts in at most {self.max_ticks:,} of {self.ticks:,} ticks, {self._keys_per_tick()}; "
             "what exceeds this must not be counted."
         )
+
+    def counting_in(self, max_ticks: int) -> User:
+        return User(self._fewer(max_ticks), self.ticks, self.max_items)
 
     def composition(self) -> Composition:
         return LargestSum(self.max_ticks)

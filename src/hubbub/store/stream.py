@@ -152,15 +152,17 @@ def pinned(part: Part) -> dict[str, Any]:
     >>> pinned(Grant("visitors", Guarantee.pure(Event(), 1)).part("1/2"))["grant"]["share"]
     '1/2'
     """
-    # Hashes of streams rest on this: slips stand only where a stream draws some.
-    return {
-        GRANT: part.grant.to_dict() | {"share": str(part.share)} | ({"slips": str(part.slips)} if part.slips else {})
-    }
+    # Hashes of streams rest on this: what is new stands only where there is any.
+    more: dict[str, Any] = {"slips": str(part.slips)} if part.slips else {}
+    if part.max_ticks is not None:
+        more["max_ticks"] = part.max_ticks
+    return {GRANT: part.grant.to_dict() | {"share": str(part.share)} | more}
 
 
 def part_of(facts: Mapping[str, Any]) -> Part:
     """The inverse of `pinned`."""
-    return Grant.from_dict(dict(facts)).part(Fraction(facts["share"]), Fraction(facts.get("slips", 0)))
+    shares = Fraction(facts["share"]), Fraction(facts.get("slips", 0))
+    return Grant.from_dict(dict(facts)).part(*shares, facts.get("max_ticks"))
 
 
 def clock_of(options: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -85,9 +85,11 @@ def _stream(row: Any) -> Stream:
             f"The definition of the stream {row.name!r} was changed after it was made.",
             "Restore the store from a backup: the promise that was made is no longer the one that is written there.",
         )
-    part = _part(row)
     with as_written(f"the definition of the stream {row.name!r}"):
         pinned = json.loads(row.options).get(GRANT)
+        max_ticks = None if pinned is None else pinned.get("max_ticks")
+    part = _part(row, max_ticks)
+    with as_written(f"the definition of the stream {row.name!r}"):
         other = part.guarantee.to_dict() != json.loads(row.guarantee)
         other = other or (pinned is not None and part_of(pinned) != part)
     if other:
@@ -101,11 +103,11 @@ def _stream(row: Any) -> Stream:
     return Stream(row.id, known, from_micros(row.created), row.genesis, counted)
 
 
-def _part(row: Any) -> Part:
+def _part(row: Any, max_ticks: int | None) -> Part:
     if row.grant_name is None:
         raise LedgerBroken(f"The stream {row.name!r} belongs to no grant.", "Restore the store from a backup.")
     where = f"in `streams` (stream {row.name!r})"
     share, slips = amount_of(row.share, f"`share` {where}"), amount_of(row.slips, f"`slips` {where}")
     grant = grants.grant_of(*(getattr(row, column.name) for column in _GRANT))
     with as_written(f"`share` or `slips` {where}"):
-        return grant.part(share, slips)
+        return grant.part(share, slips, max_ticks)

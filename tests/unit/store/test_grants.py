@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from hubbub.confidential import Counts
 from hubbub.errors import GrantExhausted, GuaranteeChanged, InvalidParameter, LedgerBroken, UnknownGrant
-from hubbub.privacy import Event, Grant, Guarantee, Session, User, Window
+from hubbub.privacy import Event, Grant, Guarantee, Session, Unit, User, Window
 from hubbub.release import Lpa
 from hubbub.released import Keys
 from hubbub.store import Definition, Store, faults
@@ -58,6 +58,30 @@ def test_streams_draw_exact_parts_until_nothing_is_left(store: Store, kind: str,
         store.create_stream("more", KEYS, grant.part("1/1000000"), "lpa")
     for name in kept.shares:
         assert store.verify(name).ok
+
+
+@pytest.mark.parametrize("kind", PROMISES)
+def test_a_stream_that_counts_in_fewer_ticks_spends_its_part_in_them(
+    store: Store, kind: str, counts: Callable[..., Counts]
+) -> None:
+    grant = Grant("visitors", PROMISES[kind])
+    part = grant.part("1/2", max_ticks=1)
+    with store.curate("lists", Lpa(KEYS, part.guarantee), part=part) as curator:
+        assert curator.release(counts(0)).cost == curator.release(counts(1)).cost
+        assert store.budget("lists").spent == grant.guarantee.divisible / 2
+    store.curate("lists", Lpa(KEYS, part.guarantee), part=part).close()  # and again
+    found = store.stream("lists")
+    assert (found.part, found.guarantee.unit.max_ticks) == (part, 1)
+    assert store.verify("lists").ok
+    with pytest.raises(GuaranteeChanged):
+        store.curate("lists", Lpa(KEYS, grant.part("1/2").guarantee), part=grant.part("1/2"))
+
+
+@pytest.mark.parametrize("unit", [Event(), Window(4), Session(max_ticks=4), User(max_ticks=2, horizon=10)])
+@pytest.mark.parametrize("max_ticks", [0, -1, 5, 1.5, True])
+def test_more_ticks_than_the_grant_says_are_refused(unit: Unit, max_ticks: int) -> None:
+    with pytest.raises(InvalidParameter, match=r"max_ticks|count it in 5"):
+        Grant("visitors", Guarantee.pure(unit, 1)).part("1/2", max_ticks=max_ticks)
 
 
 def test_a_stream_without_a_grant_has_one_of_its_own(store: Store) -> None:
