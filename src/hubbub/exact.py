@@ -33,6 +33,8 @@ def exact(value: Exact, name: str) -> Fraction:
     exponents = re.findall(r"[eE][+-]?(\d[\d_]*)", str(value)) if isinstance(value, (str, Decimal)) else []
     if any(len(exponent) > 3 or int(exponent) > 300 for exponent in exponents):
         raise _beyond(name)
+    if isinstance(value, str) and "_" in value:  # Python reads 1_0 as ten; people may have meant 1.0
+        raise InvalidParameter(f"`{name}` must be a number such as 0.5 or '1/20'; got {value!r}.")
     try:
         # Who writes 0.1 means a tenth, and not the binary number above it, whose promise would be the weaker one.
         number = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)

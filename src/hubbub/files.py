@@ -84,8 +84,8 @@ def cannot_write(path: Path, error: OSError) -> InvalidInput:
 def _same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
-    except OSError:  # one of them is not there
-        return False
+    except OSError:  # one of them is not there: it may be made on the way
+        return one.resolve() == other.resolve()
 
 
 def _is_database(path: Path) -> bool:

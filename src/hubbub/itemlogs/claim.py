@@ -24,7 +24,7 @@ class Claim:
     | definition | what holds for neighbours D, D' and every set of lists S |
     |---|---|
     | approximate | P[M(D) in S] <= e^epsilon P[M(D') in S] + delta (the papers' indistinguishability) |
-    | probabilistic | lists of probability 1 - delta together: each is at most e^epsilon times as likely either way |
+    | probabilistic | given the lots: lists of probability 1 - delta together, each at most e^epsilon times as likely |
 
     For a ledger the same stands there as `rho` and `rho_delta`: M is rho-zCDP, but for a part of probability at most
     `rho_delta` (Bun & Steinke 2016, Def. 8.1). Of several lists about the same users both numbers add up.
@@ -91,8 +91,8 @@ class Claim:
         else:
             said = (
                 f"{both}the probability of the list is at most {times} times what it is otherwise, for all lists but "
-                f"some that together have a probability of at most {at_most(self.delta)}; for logs of at most "
-                f"{self.users:,} users."
+                f"some that together have a probability of at most {at_most(self.delta)}, whatever the lots were that "
+                f"chose each user's items; for logs of at most {self.users:,} users."
             )
         return (
             f"{said} Each user counts for at most {self.max_items:,} different items"
@@ -106,6 +106,7 @@ class Claim:
         return {
             "definition": self.definition,
             "neighbours": "one user added or removed",
+            **({} if self.definition == "approximate" else {"given": "the lots that chose each user's items"}),
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
             "max_items": self.max_items,

@@ -10,6 +10,9 @@ from hubbub.itemlogs.bounding import distinct, joined
 from hubbub.itemlogs.log import ItemLog
 from hubbub.itemlogs.published import Published
 
+MOST = 20_000_000
+"""Users that are made up at most: each of them takes memory."""
+
 
 def made_up_log(published: Published, users: int, seed: int = 7) -> ItemLog:
     """`users` users; of each item as many have it as the list says, whoever chance picks.
@@ -20,6 +23,11 @@ def made_up_log(published: Published, users: int, seed: int = 7) -> ItemLog:
     <an item log, confidential>
     """
     whole(users, "users", "It is a public number: how many users the log will have.")
+    if users > MOST:
+        raise InvalidParameter(
+            f"`users` must be at most {MOST:,} for a plan; got {users:,}.",
+            "Plan with fewer: how many more people an item needs does not depend on it.",
+        )
     if published.counts is None:
         raise InvalidParameter("The list has no counts.", "Take one that was published with counts.")
     if not len(published):

@@ -25,11 +25,11 @@ def check_kind(path: Path) -> None:
         raise InvalidParameter(f"{path.name} is none of {', '.join(KINDS)}.", "Choose one of these endings.")
 
 
-def check_place(path: Path, log: str | Path | None = None) -> None:
+def check_place(path: Path, *inputs: str | Path) -> None:
     """Refuse a place, before anything is spent, where what lies there would be lost: the log itself, or a store."""
     check_kind(path)
     for place in [path, card_of(path)] if path.suffix.lower() == ".csv" else [path]:
-        check_output(place, [log])
+        check_output(place, inputs)
 
 
 def write(published: Published, path: Path) -> None:

@@ -77,7 +77,8 @@ def read_items(
     of_user, of_item = _parts(gathered)
     labels = _names(of_item, items)
     broken = labels.str.contains(UNREADABLE).to_numpy()
-    unnamed = _names(of_user, owners).str.contains("\N{REPLACEMENT CHARACTER}", literal=True).to_numpy()
+    # Broken text of any kind is read as one of these two, so different names could become one.
+    unnamed = _names(of_user, owners).str.contains("[\\x00\\x{FFFD}]").to_numpy()
     if broken.any() or unnamed.any():
         good = ~(broken[of_item] | unnamed[of_user])
         of_user, of_item = of_user[good], of_item[good]
@@ -101,8 +102,10 @@ def _frame(source: Any, columns: tuple[str, str]) -> Any:
     if isinstance(source, (str, Path)):
         return _scan(Path(source), columns)
     try:
-        if isinstance(source, (pl.DataFrame, Mapping)):
-            return pl.DataFrame(source).lazy()
+        if isinstance(source, pl.DataFrame):
+            return source.lazy()
+        if isinstance(source, Mapping):
+            return pl.DataFrame({name: _column(cells) for name, cells in source.items() if name in columns}).lazy()
         if hasattr(source, "columns") and hasattr(source, "iloc"):  # pandas, which need not be installed
             wanted = [column for column in source.columns if column in columns]
             texts = {column: source[column].astype(object).where(source[column].notna(), None) for column in wanted}
@@ -113,6 +116,18 @@ def _frame(source: Any, columns: tuple[str, str]) -> Any:
     except (pl.exceptions.PolarsError, TypeError, ValueError, AttributeError):
         raise InvalidInput("The table cannot be read: its columns differ in length or kind.", _SHAPE) from None
     raise InvalidInput(f"A log is a file's path or a table; got {type(source).__name__}.", _SHAPE)
+
+
+_NOT_PLAIN = (list, tuple, dict, set, bytes)
+
+
+def _column(cells: Any) -> Any:
+    """A list of cells as texts, each cell by itself: a fraction among whole numbers must not change how those read."""
+    import polars as pl
+
+    if not isinstance(cells, (list, tuple)) or any(isinstance(cell, _NOT_PLAIN) for cell in cells):
+        return cells  # refused with its kind, if it has one that is no text
+    return pl.Series([None if cell is None or cell != cell else str(cell) for cell in cells], dtype=pl.String)
 
 
 def _scan(path: Path, columns: tuple[str, str]) -> Any:
@@ -179,6 +194,11 @@ def _kinds(frame: Any, user: str, item: str) -> dict[str, Any]:
         if kinds[column].is_nested() or kinds[column] in (pl.Binary, pl.Object):
             raise InvalidInput(
                 f"The column {column!r} holds no plain values.", "Give text or numbers: one item in each row."
+            )
+        if kinds[column].is_temporal() and kinds[column] != pl.Date:
+            raise InvalidInput(
+                f"The column {column!r} holds times, of which different ones may read alike.",
+                "Give text, numbers or dates.",
             )
     if user == item:
         raise InvalidInput("`user` and `item` name the same column.", "An item is what many users may share.")

@@ -30,7 +30,8 @@ class Lists:
 
     Guarantee
         Protects: one user with all rows of all logs; neighbours have a user more or less.
-        Enforced here: at most `max_items` items of a user in a list, and the number of lists.
+        Enforced here: at most `max_items` items of a user in a list, and the number of lists; nobody is kept out of
+        any of them, so a grant must be about people who count in all of its ticks.
         Enforced by the caller: that `user` names people, one name for each.
         Formula: that of `ItemLists`: rho/lists and delta/(2 lists) for each list.
         Not covered: one person under several names; what an item says; how long it takes.
@@ -63,7 +64,7 @@ class Lists:
     ) -> None:
         from hubbub.store import Store  # a database is loaded by those who use one
 
-        part = _part(name, epsilon, delta, lists, grant, allow_weak=allow_weak)
+        part = _part(name, epsilon, delta, lists, grant, max_items, allow_weak=allow_weak)
         options: dict[str, Any] = {"max_items": max_items, "method": method}
         if count_share is not None:
             options["count_share"] = exact(count_share, "count_share")
@@ -106,8 +107,8 @@ class Lists:
         """The next list, from a file's path, a table or an `ItemLog`. Whatever cannot be read is refused for free."""
         if not self.left:
             raise InvalidParameter(
-                f"All {self.guarantee.unit.horizon:,} lists of {self.name!r} are published: nothing is left of the "
-                "promise.",
+                f"All {self.guarantee.unit.horizon:,} lists of {self.name!r} are published or lost: nothing is left of "
+                "the promise.",
                 "What was published stands in the store, and can be read again: `hubbub published`. More lists about "
                 "the same people, under another name, add to what these reveal.",
             )
@@ -203,6 +204,7 @@ def _part(
     delta: Exact | None,
     lists: int,
     grant: Grant | Part | None,
+    max_items: int,
     *,
     allow_weak: bool,
 ) -> Part:
@@ -217,11 +219,17 @@ def _part(
                 "Lists are about people over a number of ticks, and the grant's unit has no horizon.",
                 "Use a grant about User(horizon=…): as many ticks as there will be lists.",
             )
+        if part.guarantee.unit.max_ticks != part.guarantee.unit.horizon:
+            raise InvalidParameter(
+                f"Nothing keeps a person out of lists: with {part.guarantee.unit.horizon:,} lists everybody may be in "
+                f"all of them, and the grant is about people who count in {part.guarantee.unit.max_ticks:,}.",
+                f"Use a grant about User(horizon={part.guarantee.unit.horizon}), without `max_ticks`.",
+            )
         return part
     if epsilon is None or delta is None:
         raise InvalidParameter(
             "A list needs an `epsilon` and a `delta`.", "1 and 1e-9, say: delta far below one in the number of users."
         )
-    unit = User(horizon=whole(lists, "lists", "It is how many lists there will be at most."))
+    unit = User(horizon=whole(lists, "lists", "It is how many lists there will be at most."), max_items=max_items)
     slips = exact(delta, "delta") / 2
     return Grant(name, Guarantee.approximate(unit, epsilon, delta, aside=slips, allow_weak=allow_weak)).part()

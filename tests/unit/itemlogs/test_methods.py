@@ -60,6 +60,8 @@ def test_more_users_than_promised_are_refused():
         method.publish(ItemLog.of(shared(11, "a")))
     assert "11" not in str(refused.value)
     assert method.claim.definition == "probabilistic"
+    assert "whatever the lots were" in method.claim.sentence  # of lists alone it does not hold
+    assert "lots" in method.claim.to_dict()["given"]
 
 
 def test_a_log_must_be_read_first():

@@ -166,3 +166,35 @@ def test_files_out_of_spreadsheets(tmp_path, mark):
     path = tmp_path / "log.csv"
     path.write_text(f"\ufeffuser{mark}item\nann{mark}flu\n", encoding="utf-8")
     assert pairs(read_items(path)) == [["flu"]]
+
+
+@pytest.mark.parametrize("odd", [0.5, float("nan"), "x", None, True, 10**30])
+@pytest.mark.parametrize("where", [0, 4])
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_how_a_cell_reads_does_not_hang_on_the_cells_beside_it(odd, where, column):
+    """One user's fraction among whole numbers renamed everybody's items, and could make two users one."""
+    log = {"user": [2**53 + i for i in range(4)], "item": [1, 2, 1, 2]}
+    others = [["1"], ["1"], ["2"], ["2"]]
+    assert pairs(read_items(log)) == others
+    for name, cells in log.items():
+        cells.insert(where, odd if name == column else "ann" if name == "user" else "flu")
+    found = pairs(read_items(log))
+    for one in others:
+        found.remove(one)
+    missing = odd is None or odd != odd
+    assert found == ([] if missing else [["flu"]] if column == "user" else [[str(odd)]])
+
+
+def test_broken_names_in_json_are_left_out_and_no_two_users_become_one(tmp_path):
+    """A lone half of a surrogate pair is no text, and every such half reads alike."""
+    lines = [f'{{"user": "a{i // 2}\\ud80{i % 2}", "item": "x"}}' for i in range(10)]
+    (tmp_path / "log.jsonl").write_text("\n".join([*lines, '{"user": "bob", "item": "x"}']), encoding="utf-8")
+    assert pairs(read_items(tmp_path / "log.jsonl")) == [["x"]]
+
+
+@pytest.mark.parametrize("column", ["user", "item"])
+@pytest.mark.parametrize("kind", [pl.Time, pl.Duration, pl.Datetime("us", "UTC")])
+def test_times_are_refused_because_different_ones_may_read_alike(column, kind):
+    table = pl.DataFrame({"user": [1, 2], "item": [1, 2]}).with_columns(pl.col(column).cast(kind))
+    with pytest.raises(hb.InvalidInput, match="holds times"):
+        read_items(table)

@@ -117,6 +117,22 @@ class TestByHand:
         with pytest.raises(GrantExhausted):
             Lists(place, "more", grant=visitors.part("3/4", slips="1/2"))
 
+    @pytest.mark.parametrize("max_ticks", [1, 11])
+    def test_a_grant_about_people_who_count_in_few_ticks_is_refused(self, place: str, max_ticks: int) -> None:
+        """Nobody is kept out of a list, so everybody may be in all: each would cost as if it were the only one."""
+        unit = hb.User(max_ticks=max_ticks, horizon=12)
+        few = hb.Grant("visitors", hb.Guarantee.approximate(unit, 2, "1e-6", aside="5e-7"))
+        for grant in (few, few.part()):
+            with pytest.raises(InvalidParameter, match="Nothing keeps a person out"):
+                Lists(place, "pages", grant=grant)
+        every = hb.Grant("visitors", hb.Guarantee.approximate(hb.User(horizon=12), 2, "1e-6", aside="5e-7"))
+        with pytest.raises(InvalidParameter, match="Nothing keeps a person out"):
+            Lists(place, "pages", grant=every.part("1/2", slips=1, max_ticks=1))
+
+    def test_the_ledger_tells_for_how_many_items_a_person_counts(self, place: str) -> None:
+        with Lists(place, "searches", lists=3, max_items=7, **PROMISE) as lists:
+            assert "7 keys per tick" in lists.guarantee.sentence
+
     @pytest.mark.parametrize(
         "wrong",
         [{"epsilon": 1}, {"delta": "1e-6"}, {}, {"epsilon": 1, "delta": "1e-6", "lists": 0},
@@ -153,6 +169,22 @@ class TestOnTheCommandLine:
         assert sorted(row["item"] for row in told["items"]) == ["news", "weather"]
         assert main(["published", place, "searches", "--list", "7"]) == 2
         assert "Published lists: 0" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("store", "out"),
+        [("st.csv", "st.csv"), ("z.card.json", "z.csv"), ("a.db", "a.db-wal.csv"), ("sub/../x.json", "x.json")],
+    )
+    def test_a_list_is_not_written_over_the_store_that_is_made_on_the_way(
+        self, log: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str, out: str
+    ) -> None:
+        monkeypatch.setenv("HUBBUB_STATE", str(tmp_path / "state"))
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "sub").mkdir()
+        promise = ("--epsilon", "2", "--delta", "1e-6", "--stream", "searches")
+        fine = out == "a.db-wal.csv"
+        assert main(["items", log("weather"), *promise, "--store", store, "--out", out]) == (0 if fine else 2)
+        assert Path(store).exists() == fine
+        assert Path(out).exists() == fine
 
     def test_used_up(self, place: str, log: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
         assert self.items(log("weather"), place) == 0

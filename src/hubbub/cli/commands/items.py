@@ -36,7 +36,7 @@ def command(
         typer.Option(
             "--users",
             help="For zealous: a public bound on how many users the log holds; the guarantee is then the probabilistic "
-            "one, which is stronger.",
+            "one.",
         ),
     ] = None,
     count_share: Annotated[
@@ -63,7 +63,7 @@ def command(
 
     output = Output(as_json)
     if out is not None:
-        check_place(out, log)
+        check_place(out, log, *_files_of(store))
     columns: dict[str, Any] = {"user": user, "item": item, "max_length": max_length}
     promise: dict[str, Any] = {
         "epsilon": epsilon,
@@ -82,6 +82,17 @@ def command(
     if out is not None:
         published.write(out)
     say(output, published, out)
+
+
+def _files_of(store: str | None) -> list[str]:
+    """What belongs to a store in a file, also one that is made on the way."""
+    if store is None:
+        return []
+    from hubbub.store.address import parse
+
+    url = parse(store)
+    place = url.database if url.get_backend_name() == "sqlite" else None
+    return [] if place is None else [place, f"{place}-wal", f"{place}-shm"]
 
 
 def _expect_unkept(stream: str | None, lists: int) -> None:
