@@ -95,6 +95,10 @@ class Pages:
         facts = head | {"rows": rows, "has_window": has_window} | facts
         return self._page("ranges.html", facts) if kept is None else self._drawn("ranges.html", kept, lambda: facts)
 
+    def items(self, stream: Stream, facts: dict[str, Any]) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        return self._page("items.html", self._head(stream, channel, "items", DEFAULT_WINDOW) | facts)
+
     def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
         facts = self._head(stream, channel, "guarantee", DEFAULT_WINDOW)
