@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hubbub.privacy import Guarantee
+from hubbub.privacy.promise import Promise
 from hubbub.store import Stream
 
 
@@ -30,6 +31,16 @@ def sentence(guarantee: Guarantee, stream: Stream, *, alone: bool) -> str:
     if alone:
         return said.replace(promise.unit.bound, bound(stream)).replace(promise.span, span(stream))
     return said.replace(promise.unit.bound, f"{promise.unit.bound} In lists it is another bound: {bound(stream)}")
+
+
+def said(promise: Promise, stream: Stream) -> dict[str, str]:
+    """What the pages say in place of the promise's own words."""
+    return {
+        "lead": in_lists(promise.lead.replace("These numbers", "These lists"), stream),
+        "renewal": in_lists(promise.unit.renewal, stream),
+        "bound": bound(stream),
+        "span": span(stream),
+    }
 
 
 def in_lists(text: str, stream: Stream) -> str:

@@ -15,7 +15,11 @@ from tests.support.item_lists import STRANGE, falling, log_of, opened, publish
 from tests.support.site import Site
 
 from hubbub.errors import StoreUnavailable
+from hubbub.methods import make_mechanism
+from hubbub.monitor import Lists
 from hubbub.monitor.list_facts import AboutLists
+from hubbub.privacy import Grant, Guarantee, User
+from hubbub.released import Keys
 from hubbub.server import ServerSettings, Serving, create_app
 from hubbub.store import Store
 
@@ -92,7 +96,7 @@ class TestThePage:
     def test_pages_of_a_hundred(self, client):
         parts = [shown(client.get("/items", params={"list": 0, "page": n}).text) for n in (1, 2, 3)]
         assert [len(part) for part in parts] == [100, 100, 50]
-        assert sorted(sum(parts, [])) == sorted(MANY)
+        assert sorted(name for part in parts for name in part) == sorted(MANY)
         assert "250 items, 101 to 200" in client.get("/items?list=0&page=2").text
         assert client.get("/items?list=0&page=4", headers=PAGE).status_code == 404
         assert client.get("/items?list=0&page=0", headers=PAGE).status_code == 422
@@ -261,8 +265,9 @@ class TestPlainWords:
 
     def test_a_token_is_needed_where_reading_is_not_public(self, place):
         publish(place, log_of({"weather": 3000}))
-        with opened(place) as store, Serving(create_app(store, settings=ServerSettings(port=0))) as serving:
-            with httpx.Client(base_url=serving.address) as client:
+        with opened(place) as store:
+            app = create_app(store, settings=ServerSettings(port=0))
+            with Serving(app) as serving, httpx.Client(base_url=serving.address) as client:
                 assert client.get("/items").headers["Location"] == "/login?next=/items"
                 assert client.get("/v1/streams/searches/items").status_code == 401
 
@@ -275,3 +280,71 @@ def test_json_has_no_infinity(client):
     newest = json.loads(text)["releases"][-1]
     assert newest["noise_variance"][-1] is None
     assert newest["keys"][-1]["upper"] is None
+
+
+class TestOtherRoutes:
+    """What was made for counts says what is true of lists, or refuses."""
+
+    def test_a_live_event_has_items_and_no_total(self, client):
+        with client.stream("GET", "/v1/streams/searches/live", headers={"Last-Event-ID": "0"}) as answer:
+            told = {}
+            for line in answer.iter_lines():
+                if line.startswith("data: "):
+                    event = json.loads(line.removeprefix("data: "))
+                    told[event["tick"]] = event
+                if 2 in told:
+                    break
+        assert told[1]["keys"] == []
+        assert told[1]["notice"].startswith("The latest list was lost")
+        assert sorted(row["key"] for row in told[2]["keys"]) == sorted(STRANGE)
+        assert (told[2]["total"], told[2]["omitted"], told[2]["notice"]) == (None, 0, "")
+        assert not any("not measured" in row["text"] for row in told[2]["keys"])
+
+    def test_lists_have_no_total(self, client):
+        answer = client.get("/v1/streams/searches/range?from=2&to=2")
+        assert answer.status_code == 422
+        assert "have no total" in answer.json()["error"]["message"]
+
+    def test_the_largest(self, client):
+        top = client.get("/v1/streams/searches/top?k=100").json()["top"]
+        assert sorted(row["key"] for row in top) == sorted(STRANGE)
+
+    @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+    def test_files(self, client, form):
+        assert client.get(f"/v1/streams/searches/releases?format={form}").status_code == 200
+
+    def test_the_bound_is_that_of_lists(self, client):
+        (stream,) = client.get("/v1/streams").json()["streams"]
+        assert stream["finds_keys"] is True
+        budget = client.get("/v1/streams/searches/budget").json()
+        for said in (stream["guarantee"], budget["guarantee"]):
+            assert "at most 300 different items in each of the 5 lists" in said
+            assert "over all 5 lists together" in said
+            assert "tick" not in said
+
+    @pytest.mark.parametrize("path", ["/guarantee", "/about"])
+    def test_pages_about_the_promise(self, client, path):
+        text = unescape(client.get(path).text)
+        assert "at most 300 different items in each of the 5 lists" in text
+        said = re.sub(r"<[^>]*>", " ", text)
+        for wrong in ("tick", "one key", "live numbers", "reading", "learns from", "A clock decides", "sections"):
+            assert wrong not in said, wrong
+
+    def test_a_grant_that_lists_share(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("HUBBUB_STATE", str(tmp_path / "state"))
+        visitors = Grant("visitors", Guarantee.approximate(User(horizon=2), 2, "1e-6", aside="5e-7"))
+        place = tmp_path / "both.db"
+        with Lists(place, "pages", grant=visitors.part("1/2", slips="1/2")) as lists:
+            lists.publish(log_of({"weather": 3000}))
+        with Store.open(place) as store:
+            store.curate("site", make_mechanism("ukf", Keys(["a"]), visitors.part("1/4", slips=0).guarantee),
+                         part=visitors.part("1/4", slips=0)).close()  # fmt: skip
+            with served(store) as serving, httpx.Client(base_url=serving.address) as client:
+                text = unescape(client.get("/guarantee?stream=pages").text)
+                assert "lists of items" in text
+                assert "live numbers" in text
+                assert "at most 10 different items" in text
+                assert "another bound: A person counts as one key per tick" in text
+                assert client.get("/top?stream=pages").headers["Location"] == "/items?stream=pages"
+                assert shown(client.get("/items?stream=pages").text) == ["weather"]
+                assert client.get("/items?stream=site").headers["Location"] == "/?stream=site"
