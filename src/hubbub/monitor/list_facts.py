@@ -61,8 +61,8 @@ def _needed(present: Guarantee, claim: Claim, options: dict[str, Any]) -> Iterat
     others: list[tuple[str, Fraction, Fraction, int]] = [
         ("epsilon halved", epsilon / 2, delta, claim.max_items),
         ("epsilon doubled", epsilon * 2, delta, claim.max_items),
-        ("delta a hundredth", epsilon, delta / 100, claim.max_items),
-        ("delta a hundredfold", epsilon, delta * 100, claim.max_items),
+        ("delta / 100", epsilon, delta / 100, claim.max_items),
+        ("delta × 100", epsilon, delta * 100, claim.max_items),
     ]
     others += [(f"max_items {most:,}", epsilon, delta, most) for most in MAX_ITEMS if most != claim.max_items]
     for change, one, slip, most in others:
