@@ -11,13 +11,18 @@ def bound(stream: Stream) -> str:
     """For how much one person counts: the mechanism's own bound, which is another than that of counts."""
     most, lists = int(stream.mechanism["max_items"]), stream.guarantee.unit.horizon
     items = "one item" if most == 1 else f"{most:,} different items"
-    which = "the only list" if lists == 1 else f"each of the {lists:,} lists"
-    return f"A person counts for at most {items} in {which}, once for each, however many the log holds."
+    which = "a list" if lists is None else "the only list" if lists == 1 else f"each of the {lists:,} lists"
+    one = stream.guarantee.unit.one
+    return (
+        f"{one[:1].upper()}{one[1:]} counts for at most {items} in {which}, once for each, however many the log holds."
+    )
 
 
 def span(stream: Stream) -> str:
     """Over what the promise holds."""
     lists = stream.guarantee.unit.horizon
+    if lists is None:
+        return "for as long as there are lists"
     return "for the only list" if lists == 1 else f"over all {lists:,} lists together"
 
 
@@ -33,11 +38,12 @@ def sentence(guarantee: Guarantee, stream: Stream, *, alone: bool) -> str:
     return said.replace(promise.unit.bound, f"{promise.unit.bound} In lists it is another bound: {bound(stream)}")
 
 
-def said(promise: Promise, stream: Stream) -> dict[str, str]:
-    """What the pages say in place of the promise's own words."""
+def said(promise: Promise, stream: Stream, *, alone: bool) -> dict[str, str]:
+    """What the pages say in place of the promise's own words. Ticks of a shared grant are ticks."""
+    lead, renewal = promise.lead, promise.unit.renewal
     return {
-        "lead": in_lists(promise.lead.replace("These numbers", "These lists"), stream),
-        "renewal": in_lists(promise.unit.renewal, stream),
+        "lead": in_lists(lead.replace("These numbers", "These lists"), stream) if alone else lead,
+        "renewal": in_lists(renewal, stream) if alone else renewal,
         "bound": bound(stream),
         "span": span(stream),
     }
@@ -49,6 +55,8 @@ def in_lists(text: str, stream: Stream) -> str:
     Only for what `hubbub.privacy` says of the unit's horizon: nobody thinks of a list as a tick.
     """
     lists = stream.guarantee.unit.horizon
+    if lists is None:
+        return text
     if lists == 1:
         return text.replace(", over all 1 ticks", "").replace("It must last for all 1 ticks; then the stream ends.", "")
     many = f"all {lists:,} "

@@ -41,8 +41,8 @@ class Overview:
     """Which lists of a stream there are, from the oldest that is offered to the newest, and how many may follow."""
 
     states: tuple[tuple[int, State], ...]
-    promised: int
-    """How many lists there may be in all."""
+    promised: int | None
+    """How many lists there may be in all; None where the promise is about each visit, say, and lists have no end."""
     is_fresh: bool = True
     """False where the store does not answer, and this is what it said last."""
 
@@ -52,8 +52,8 @@ class Overview:
         return self.states[-1][0] + 1 if self.states else 0
 
     @property
-    def left(self) -> int:
-        return max(self.promised - self.made, 0)
+    def left(self) -> int | None:
+        return None if self.promised is None else max(self.promised - self.made, 0)
 
     @property
     def newest(self) -> int | None:
@@ -137,7 +137,7 @@ class Lists:
                 raise
             return Overview(known.states, known.promised, is_fresh=False)
         states = tuple((debit.tick, _state(debit.state, debit.purpose)) for debit in debits)
-        made = Overview(states, stream.guarantee.unit.horizon or len(states))
+        made = Overview(states, stream.guarantee.unit.horizon)
         self._overviews[stream.name] = made
         return made
 

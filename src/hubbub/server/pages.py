@@ -168,11 +168,16 @@ class Pages:
             "notice": "" if channel.picture is None or channel.is_bare else channel.picture.notice,
             "stale": self._is_stale(channel),
             "promise": (promise := self._desk.feed.guarantee(stream.name).promise),
-            "of_lists": list_words.said(promise, stream) if stream.finds_keys else None,
+            "of_lists": list_words.said(promise, stream, alone=self._is_alone(stream)) if stream.finds_keys else None,
             "window": window,
             "windows": [(n, clock.ticks(n, tick)) for n in WINDOWS],
             "span": clock.ticks(min(window, max(len(channel.history), 1)), tick),
         }
+
+    def _is_alone(self, stream: Stream) -> bool:
+        """Whether no other stream draws from the grant."""
+        grant = stream.part.grant.name
+        return all(one.name == stream.name or one.part.grant.name != grant for one in self._desk.feed.streams)
 
     def _is_stale(self, channel: Channel) -> bool:
         tick = channel.history[-1].tick if channel.history else None

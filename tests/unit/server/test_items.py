@@ -15,11 +15,12 @@ from tests.support.item_lists import STRANGE, falling, log_of, opened, publish
 from tests.support.site import Site
 
 from hubbub.errors import StoreUnavailable
+from hubbub.itemlogs import ItemLists, ItemLog, TickLog
 from hubbub.methods import make_mechanism
 from hubbub.monitor import Lists
 from hubbub.monitor.list_facts import AboutLists
-from hubbub.privacy import Grant, Guarantee, User
-from hubbub.released import Keys
+from hubbub.privacy import Grant, Guarantee, Session, User
+from hubbub.released import Discovered, Keys, Tick
 from hubbub.server import ServerSettings, Serving, create_app
 from hubbub.store import Store
 
@@ -262,6 +263,22 @@ class TestPlainWords:
                 assert shown(text) == ["weather"]
                 assert "How many people" not in text
                 assert "card" not in api(client)
+
+    def test_lists_without_an_end(self, place):
+        """By hand, a promise may be about each visit: then there is no last list."""
+        promise = Guarantee.approximate(Session(max_ticks=2), 4, "1e-4", aside="5e-5")
+        with opened(place) as store:
+            with store.curate("searches", ItemLists(Discovered(), promise)) as curator:
+                log = ItemLog.of([(f"visit {i}", "weather") for i in range(3000)])
+                curator.release(TickLog(Tick(0), log))
+            with served(store) as serving, httpx.Client(base_url=serving.address) as client:
+                text = client.get("/").text
+                assert shown(text) == ["weather"]
+                assert "left" not in re.sub(r"<[^>]*>", " ", text).replace("left out", "").replace("Left out", "")
+                assert api(client)["left"] is None
+                for path in ("/guarantee", "/about"):
+                    assert "10 different items in a list" in client.get(path).text
+                assert client.get("/v1/streams/searches/budget").status_code == 200
 
     def test_a_token_is_needed_where_reading_is_not_public(self, place):
         publish(place, log_of({"weather": 3000}))
