@@ -180,6 +180,14 @@ class TestTheApi:
         assert set(answer.json()["error"]) == {"code", "message", "hint"}
         assert "xxx" not in answer.text
 
+    def test_a_list_that_is_too_long_is_asked_for_by_pages(self, client, monkeypatch):
+        monkeypatch.setattr("hubbub.server.routes.items.MOST_ROWS", 249)
+        answer = client.get("/v1/streams/searches/items?list=0")
+        assert answer.status_code == 422
+        assert "`page`" in answer.json()["error"]["hint"]
+        assert api(client, list=0, page=1)["found"] == 250
+        assert api(client, list=0, q="query 1")["found"] == 100
+
     def test_what_is_known_already_is_not_sent_again(self, client):
         first = client.get("/v1/streams/searches/items?page=1")
         again = client.get("/v1/streams/searches/items?page=1", headers={"If-None-Match": first.headers["ETag"]})
