@@ -15,6 +15,7 @@ from hubbub.errors import HubbubError, UnknownStream
 from hubbub.masking import masked
 from hubbub.monitor.assembly import open_pipeline
 from hubbub.monitor.counts_desk import CountsDesk
+from hubbub.monitor.list_facts import AboutLists
 from hubbub.monitor.pipeline import SAY_AGAIN
 from hubbub.monitor.settings import MonitorSettings
 from hubbub.monitor.spool import Spool
@@ -80,8 +81,9 @@ class Running:
                     counts = self._pipeline if isinstance(self._pipeline, CountsDesk) else None
                     publish = self._settings.publish.model_copy(update={"stream": self._settings.stream.name})
                     self._app = create_app(
-                        self._store, settings=publish, events=self._spool, counts=counts, status=self, pulse=self
-                    )
+                        self._store, settings=publish, events=self._spool, counts=counts, status=self, pulse=self,
+                        items=AboutLists(),
+                    )  # fmt: skip
                     self._serving = Serving(self._app, how="Set another `port` in the table [publish]").start()
                 self._thread.start()
                 threading.Thread(target=self._tell_of_trouble, name="trouble", daemon=True).start()

@@ -144,7 +144,7 @@ class Release:
             "length_seconds": None if length is None else length.total_seconds(),
             "predicted": self.is_predicted,
             "cost": self.cost.to_dict(),
-            "noise_variance": one.tolist() if isinstance(one, np.ndarray) else one,
+            "noise_variance": [finite(each) for each in one] if isinstance(one, np.ndarray) else one,
             "correlated": self.correlated,
             **({} if isinstance(self.keys, Keys) else {"domain": self.keys.to_dict()}),
             "keys": rows,
@@ -169,7 +169,7 @@ class Release:
             column("lower", -math.inf),
             column("upper", math.inf),
             measured,
-            np.array(noise, dtype=np.float64) if isinstance(noise, list) else noise,
+            _variances(noise) if isinstance(noise, list) else noise,
             Cost.from_dict(facts["cost"]),
             facts["correlated"],
         )
@@ -194,6 +194,11 @@ class Release:
 
     def _more(self) -> list[str]:
         return more(len(self.keys), f"{self.keys.noun}s")
+
+
+def _variances(noise: list[float | None]) -> NDArray[np.float64]:
+    """Of a key of which nothing is known the variance has no end."""
+    return np.array([math.inf if one is None else one for one in noise], dtype=np.float64)
 
 
 def _domain(facts: dict[str, Any]) -> Domain:

@@ -23,13 +23,15 @@ from hubbub.server.guard import Guard
 from hubbub.server.head import Head
 from hubbub.server.intake import Intake
 from hubbub.server.lab_pages import LabPages
+from hubbub.server.lists import Lists
 from hubbub.server.loopback import require_loopback
 from hubbub.server.pages import Pages
-from hubbub.server.ports import CountsPort, EventPort, LabPort, PulsePort, StatusPort, TruthPort
+from hubbub.server.ports import CountsPort, EventPort, ItemsPort, LabPort, PulsePort, StatusPort, TruthPort
 from hubbub.server.public import OwnersLog
 from hubbub.server.questions import Questions
 from hubbub.server.ranges import Ranges
 from hubbub.server.routes import ingest, live, pages, ranges, read, system
+from hubbub.server.routes import items as item_routes
 from hubbub.server.routes import lab as lab_routes
 from hubbub.server.settings import ServerSettings
 from hubbub.server.sparing import Sparing
@@ -56,6 +58,7 @@ def create_app(
     status: StatusPort | None = None,
     truth: TruthPort | None = None,
     pulse: PulsePort | None = None,
+    items: ItemsPort | None = None,
     lab: LabPort | None = None,
     lab_anywhere: bool = False,
     clock: clocks.Clock = clocks.now,
@@ -72,7 +75,8 @@ def create_app(
     feed = Feed(store, chosen, clock, sparing)
     desk = Desk(
         store, chosen, feed, LedgerWatch(store, feed, clock), clock, Ranges(store, feed), Questions(store),
-        Intake(chosen), OwnersLog(sparing), events=events, counts=counts, status=status, truth=truth, pulse=pulse,
+        Intake(chosen), OwnersLog(sparing), Lists(store, feed), events=events, counts=counts, status=status,
+        truth=truth, pulse=pulse, items=items,
     )  # fmt: skip
 
     from hubbub.version import __version__
@@ -86,7 +90,15 @@ def create_app(
     app.state.assets = Assets()
     app.state.settings = chosen
     app.state.pages = Pages(desk, app.state.assets.version, has_lab=lab is not None)
-    for router in (read.router, ranges.router, live.router, ingest.router, system.router, pages.router):
+    for router in (
+        read.router,
+        item_routes.router,
+        ranges.router,
+        live.router,
+        ingest.router,
+        system.router,
+        pages.router,
+    ):
         app.include_router(router)
     app.state.lab, app.state.lab_anywhere, app.state.let_go = lab, lab_anywhere, desk.feed.end
     if lab is not None:

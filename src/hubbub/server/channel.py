@@ -28,7 +28,7 @@ class Channel:
     not read costs no memory here. Lives on the event loop; nothing in it waits.
     """
 
-    def __init__(self, keys: Domain, settings: ServerSettings) -> None:
+    def __init__(self, keys: Domain, settings: ServerSettings, *, lists: bool = False) -> None:
         self.keys = keys
         self.history: deque[Release] = self._empty(settings.history)
         self.changes: deque[Change] = deque(maxlen=CHANGES_KEPT)
@@ -36,7 +36,7 @@ class Channel:
         self.arrived: datetime | None = None
         self.changed = asyncio.Event()
         self._settings = settings
-        self._pictures = Pictures(settings.rows)
+        self._pictures = Pictures(settings.rows, lists=lists)
         self._events: deque[tuple[int, bytes]] = deque(maxlen=EVENTS_KEPT)
 
     @property

@@ -13,8 +13,9 @@ from hubbub.server.clock import Clock
 from hubbub.server.door import room
 from hubbub.server.feed import Feed
 from hubbub.server.intake import Intake
+from hubbub.server.lists import Lists
 from hubbub.server.metrics import Meters
-from hubbub.server.ports import CountsPort, EventPort, PulsePort, StatusPort, TruthPort
+from hubbub.server.ports import CountsPort, EventPort, ItemsPort, PulsePort, StatusPort, TruthPort
 from hubbub.server.public import OwnersLog
 from hubbub.server.questions import Questions
 from hubbub.server.ranges import Ranges
@@ -37,6 +38,7 @@ class Desk:
     questions: Questions
     intake: Intake
     owners: OwnersLog
+    lists: Lists
     senders: Senders = field(default_factory=Senders)
     meters: Meters = field(default_factory=Meters)
     events: EventPort | None = None
@@ -44,6 +46,7 @@ class Desk:
     status: StatusPort | None = None
     truth: TruthPort | None = None
     pulse: PulsePort | None = None
+    items: ItemsPort | None = None
     adding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Long sums wait for each other, so that they leave time for everyone else."""
 

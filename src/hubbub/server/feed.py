@@ -132,7 +132,7 @@ class Feed:
         primer = max(0, first - COMPARE)
 
         def draw() -> bytes:
-            pictures, events = Pictures(self._settings.rows), []
+            pictures, events = Pictures(self._settings.rows, lists=self.stream(name).finds_keys), []
             for release in self._store.releases(name, first=primer, last=last):
                 if release.tick.index < first:
                     pictures.skim([release])
@@ -180,7 +180,8 @@ class Feed:
         for stream in streams:
             if stream.name in self._streams or stream.ranges_of is not None:
                 continue
-            channel = Channel(await asyncio.to_thread(self._store.domain, stream), self._settings)
+            domain = await asyncio.to_thread(self._store.domain, stream)
+            channel = Channel(domain, self._settings, lists=stream.finds_keys)
             past = await asyncio.to_thread(self._past, stream, channel.history.maxlen or 2)
             if past:
                 channel.fill(past, end_of(past[-1].tick) or self._clock())

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 from hubbub.errors import HubbubError
 from hubbub.privacy.rounding import at_least, at_most
 from hubbub.released import Release
-from hubbub.server import charts, clock, curves, views
+from hubbub.server import charts, clock, curves, list_words, views
 from hubbub.server.channel import Channel
 from hubbub.server.guard import policy
 from hubbub.server.picture import Row, row_of
@@ -95,12 +95,20 @@ class Pages:
         facts = head | {"rows": rows, "has_window": has_window} | facts
         return self._page("ranges.html", facts) if kept is None else self._drawn("ranges.html", kept, lambda: facts)
 
+    def items(self, stream: Stream, facts: dict[str, Any]) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        return self._page("items.html", self._head(stream, channel, "items", DEFAULT_WINDOW) | facts)
+
     def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
         facts = self._head(stream, channel, "guarantee", DEFAULT_WINDOW)
         facts |= {"budget": budget, "bar": _bar(budget), "vouched": vouched(budget["attested"])}
         facts |= {"ranges_of": {ranges.name for name in budget["parts"] if (ranges := self._ranges_of(name))}}
+        facts |= {"lists_of": {name for name in budget["parts"] if self._finds_keys(name)}}
         return self._page("guarantee.html", facts | self._ledger(stream))
+
+    def _finds_keys(self, name: str) -> bool:
+        return self._desk.feed.has(name) and self._desk.feed.stream(name).finds_keys
 
     def _ranges_of(self, name: str) -> Stream | None:
         return self._desk.feed.ranges_of(name)
@@ -159,11 +167,17 @@ class Pages:
             "predicted": release is not None and release.is_predicted,
             "notice": "" if channel.picture is None or channel.is_bare else channel.picture.notice,
             "stale": self._is_stale(channel),
-            "promise": self._desk.feed.guarantee(stream.name).promise,
+            "promise": (promise := self._desk.feed.guarantee(stream.name).promise),
+            "of_lists": list_words.said(promise, stream, alone=self._is_alone(stream)) if stream.finds_keys else None,
             "window": window,
             "windows": [(n, clock.ticks(n, tick)) for n in WINDOWS],
             "span": clock.ticks(min(window, max(len(channel.history), 1)), tick),
         }
+
+    def _is_alone(self, stream: Stream) -> bool:
+        """Whether no other stream draws from the grant."""
+        grant = stream.part.grant.name
+        return all(one.name == stream.name or one.part.grant.name != grant for one in self._desk.feed.streams)
 
     def _is_stale(self, channel: Channel) -> bool:
         tick = channel.history[-1].tick if channel.history else None

@@ -28,6 +28,9 @@ NO_NUMBERS = (
 )
 
 
+LOST = "The latest list was lost: it was charged, and is never drawn again."
+NO_NUMBER = Value(math.nan, math.nan, math.nan, math.nan)
+
 MOST_WATCHED = 50_000
 """Keys in which changes are looked for: the detector keeps and compares some thirty ticks of each."""
 
@@ -142,17 +145,35 @@ class Picture:
         }
 
 
-class Pictures:
-    """Draws a picture of each release in turn; remembers the totals and measurements that comparing takes."""
+class ListPicture(Picture):
+    """A list of items as it is told. It has no total: one person is in it with many items. `other` is no item."""
 
-    def __init__(self, rows: int) -> None:
-        self._rows = rows
+    __slots__ = ()
+
+    @property
+    def notice(self) -> str:
+        return LOST if self.release.is_predicted else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "total": None}
+
+
+class Pictures:
+    """Draws a picture of each release in turn; remembers the totals and measurements that comparing takes.
+
+    `lists`: each release is a list with keys of its own, and nothing is compared.
+    """
+
+    def __init__(self, rows: int, *, lists: bool = False) -> None:
+        self._rows, self._lists = rows, lists
         self._totals: deque[Value] = deque(maxlen=COMPARE + 1)
         self._detector = ChangeDetector()
         self._keys: Domain | None = None
 
     def draw(self, release: Release) -> Picture:
         """The next picture. Releases must come in the order of their ticks."""
+        if self._lists:
+            return self._listed(release)
         total = total_of(release)
         changes = self._seen(release, total)
         marked = {change.key: change for change in changes}
@@ -163,9 +184,20 @@ class Pictures:
         )
         return Picture(release, rows, len(release.keys) - len(rows), total, self._trend(release), tuple(changes))
 
+    def _listed(self, release: Release) -> Picture:
+        items = 0 if release.is_predicted else len(release.keys) - 1  # a lost list has the items of the one before
+        ranking, rows = Ranking.of_release(release), []
+        for i in range(min(items, self._rows)):
+            quantity = release.at(i) if math.isfinite(release.standard_errors[i]) else NO_NUMBER
+            measured = None if quantity is NO_NUMBER or release.measurements is None else int(release.measurements[i])
+            rows.append(Row(release.keys.names[i], quantity, measured, None, ranking.of(i), None))
+        return ListPicture(release, tuple(rows), items - len(rows), NO_NUMBER, None, ())
+
     def skim(self, releases: Iterable[Release]) -> list[Change]:
         """Go over older releases without drawing them; the changes they showed."""
-        changes = []
+        changes: list[Change] = []
+        if self._lists:
+            return changes
         for release in releases:
             changes += self._seen(release, total_of(release))
         return changes

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from hubbub.released import Release
+from hubbub.store import Stream
 
 Fact: TypeAlias = str | int | float | bool | None
 
@@ -121,6 +122,42 @@ class TruthPort(Protocol):
 
     def overlay(self, stream: str, first: int, last: int) -> Mapping[str, Sequence[int | None]]:
         """For each key the true counts of the ticks `first` to `last`, both included; None where unknown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """How many people must share an item until it is listed, under one promise."""
+
+    change: str
+    """What is different from the present promise, in words; empty for the present one."""
+    epsilon: str
+    delta: str
+    max_items: int
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListFacts:
+    """What can be said of a stream of lists from its definition alone: public numbers, never a log."""
+
+    guarantee: Mapping[str, Any]
+    """The promise about all lists together, for programs."""
+    card: tuple[str, ...]
+    """What whoever uses a list should know."""
+    card_without_counts: tuple[str, ...]
+    needed: tuple[Needed, ...]
+    """The present promise first."""
+
+
+class ItemsPort(Protocol):
+    """What a list promises and what it takes to be in it: computed where thresholds are, which the server may not see.
+
+    A function of the stream's definition and of nothing else. Called from worker threads.
+    """
+
+    def about(self, stream: Stream) -> ListFacts | None:
+        """None where nothing is known of how its lists are made."""
         ...
 
 

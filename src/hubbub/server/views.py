@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.detectors import Change
-from hubbub.server import clock
+from hubbub.server import clock, list_words
 from hubbub.server.channel import Channel
 from hubbub.server.picture import row_of
 from hubbub.server.ranking import Ranking
 from hubbub.server.sums import total_of
 from hubbub.server.words import attested_of
-from hubbub.store import Decision
+from hubbub.store import Decision, Stream
 
 if TYPE_CHECKING:
     from hubbub.server.desk import Desk
@@ -78,6 +78,7 @@ def budget_of(desk: Desk, name: str) -> dict[str, Any]:
     return {
         "stream": name,
         **budget.to_dict(),
+        "guarantee": guarantee_of(stream, alone=len(budget.parts) == 1),
         "together": desk.store.total(budget.grant.name).to_dict(),
         "unit": stream.guarantee.unit.to_dict(),
         "attested": attested_of(stream),
@@ -89,6 +90,12 @@ def budget_of(desk: Desk, name: str) -> dict[str, Any]:
         "decisions": [_decided(one) for one in desk.store.decisions(name)],
         "last_debits": _last_debits(desk, name),
     }
+
+
+def guarantee_of(stream: Stream, *, alone: bool) -> str:
+    """The promise as a paragraph. `alone`: no other stream draws from the grant."""
+    guarantee = stream.part.grant.guarantee
+    return list_words.sentence(guarantee, stream, alone=alone) if stream.finds_keys else guarantee.sentence
 
 
 def _decided(decision: Decision) -> dict[str, Any]:

@@ -26,7 +26,7 @@ _LABELS = {
 }
 
 
-NOISE_ALONE = frozenset({"lpa", "ranges"})
+NOISE_ALONE = frozenset({"lpa", "ranges", "items"})
 """Methods whose intervals follow from the noise alone (`Traits.exact_intervals`, which the server may not look at)."""
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hubbub.itemlogs import ItemLists
 from hubbub.methods import METHODS
 from hubbub.released import Keys, Release, Tick, Value
 from hubbub.server import clock
@@ -187,6 +188,7 @@ def test_the_curator_sees_shares_and_never_a_count():
 
 def test_intervals_are_said_to_hold_as_far_as_they_do():
     """The server may not look at mechanisms, so their trait is compared here."""
-    assert {name for name, method in METHODS.items() if method.traits.exact_intervals} == NOISE_ALONE
+    methods = {**METHODS, ItemLists.name: ItemLists}  # lists are made by `hb.Lists`, not by name
+    assert {name for name, method in methods.items() if method.traits.exact_intervals} == NOISE_ALONE
     assert "whatever the crowd does" in interval_words("lpa")
     assert "as far as the crowd moves as the method expects" in interval_words("navigation")

@@ -29,6 +29,7 @@ def command(
     It only reads: events are sent to the monitor. Stops on Ctrl-C or SIGTERM.
     """
     from hubbub.errors import InvalidParameter
+    from hubbub.monitor.list_facts import AboutLists
     from hubbub.server import ServerSettings, Serving, create_app
     from hubbub.store import Store
 
@@ -38,7 +39,8 @@ def command(
     settings = ServerSettings(title=title, host=host, port=port, public=public)
     with Store.open(store, create=False) as opened:
         playground = _playground() if lab or lab_anywhere else None
-        serving = Serving(create_app(opened, settings=settings, lab=playground, lab_anywhere=lab_anywhere))
+        app = create_app(opened, settings=settings, items=AboutLists(), lab=playground, lab_anywhere=lab_anywhere)
+        serving = Serving(app)
         output.note(f"Serving on {serving.address} ({'open to all' if public else 'with a token'}). Ctrl-C stops it.")
         output.document({"address": serving.address, "public": public})
         serving.run()

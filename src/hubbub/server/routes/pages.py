@@ -9,13 +9,15 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
-from hubbub.server import range_page
+from hubbub.server import items_page, range_page
 from hubbub.server.access import COOKIE, may, role_of, same_site
 from hubbub.server.assets import Assets
 from hubbub.server.desk import Desk, TheDesk
 from hubbub.server.errors import RequestRefused
 from hubbub.server.pages import DEFAULT_WINDOW, WINDOWS, Pages
+from hubbub.server.rendering import link
 from hubbub.server.routes.inputs import position_of
+from hubbub.server.routes.items import MOST_PAGES, ListNumber, Searched
 from hubbub.server.routes.ranges import sum_between
 from hubbub.server.views import budget_of
 from hubbub.server.words import fit_for_curator
@@ -53,6 +55,11 @@ def _to_login(request: Request) -> Response:
     return RedirectResponse(f"/login?next={onward}", 303, {"Cache-Control": "no-store"})
 
 
+def _to(path: str, stream: str | None) -> Response:
+    """To the page that fits the kind of stream: an address may have been kept, or the stream chosen on another page."""
+    return RedirectResponse(link(path, {"stream": stream}), 303, {"Cache-Control": "no-cache"})
+
+
 @router.get("/")
 async def live(request: Request, desk: TheDesk, stream: StreamName = None, last: TicksBack = 0) -> Response:
     if not await may(request, desk, "reader"):
@@ -60,7 +67,33 @@ async def live(request: Request, desk: TheDesk, stream: StreamName = None, last:
     shown = _stream(desk, stream)
     if shown is None:
         return _pages(request).nothing()
+    if shown.finds_keys:
+        return await _items(request, desk, shown, None, "", 1)
     return _pages(request).live(shown, _window(desk, shown, last))
+
+
+@router.get("/items")
+async def items(
+    request: Request,
+    desk: TheDesk,
+    stream: StreamName = None,
+    number: ListNumber = None,
+    query: Searched = "",
+    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+) -> Response:
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    if shown is None:
+        return _pages(request).nothing()
+    if not shown.finds_keys:
+        return _to("/", stream)
+    return await _items(request, desk, shown, number, query, page)
+
+
+async def _items(request: Request, desk: Desk, stream: Stream, number: int | None, query: str, page: int) -> Response:
+    facts = await run_in_threadpool(items_page.facts, desk, stream, number, query, page)
+    return _pages(request).items(stream, facts)
 
 
 @router.get("/top")
@@ -68,7 +101,9 @@ async def top(request: Request, desk: TheDesk, stream: StreamName = None) -> Res
     if not await may(request, desk, "reader"):
         return _to_login(request)
     shown = _stream(desk, stream)
-    return _pages(request).nothing() if shown is None else _pages(request).top(shown)
+    if shown is None:
+        return _pages(request).nothing()
+    return _to("/items", stream) if shown.finds_keys else _pages(request).top(shown)
 
 
 @router.get("/key")
@@ -86,6 +121,8 @@ async def key(
     shown = _stream(desk, stream)
     if shown is None:
         return _pages(request).nothing()
+    if shown.finds_keys:
+        return _to("/items", stream)
     position_of(desk.feed.keys(shown.name), name)
     answer, wrong = None, ""
     if start and end:
@@ -111,6 +148,8 @@ async def ranges(
     shown = _stream(desk, stream)
     if shown is None:
         return _pages(request).nothing()
+    if shown.finds_keys:
+        return _to("/items", stream)
     chosen = key or None  # a form sends an empty one for all keys
     if chosen is not None:
         position_of(desk.feed.keys(shown.name), chosen)

@@ -74,6 +74,11 @@ async def sum_between(
 ) -> dict[str, Any]:
     """The answer of `range`, which the pages show too. `record`: someone asked for exactly this."""
     channel = desk.feed.channel(stream)
+    if desk.feed.stream(stream).finds_keys:
+        raise InvalidRequest(
+            "This stream holds lists of items, which have no total: one person is in a list with several items.",
+            "Read a list: GET …/items.",
+        )
     if not channel.history:
         raise NotFound("Nothing has been released yet.", "Ask again after the first tick.")
     newest = channel.history[-1].tick

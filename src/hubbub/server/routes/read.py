@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from hubbub.server.desk import Desk, TheDesk
 from hubbub.server.errors import InvalidRequest, NotFound
 from hubbub.server.routes.describe import refusals
 from hubbub.server.routes.inputs import MOST_TICK, position_of
-from hubbub.server.views import alerts_of, budget_of, top_of
+from hubbub.server.views import alerts_of, budget_of, guarantee_of, top_of
 
 MOST_TICKS = 1000
 """The largest page of releases, in ticks."""
@@ -41,6 +42,7 @@ KeyNames = Annotated[list[str] | None, Query(max_length=100, description="Only t
 @router.get("/streams", summary="The streams of this server")
 async def streams(desk: TheDesk) -> dict[str, Any]:
     listed = []
+    drawing = Counter(stream.part.grant.name for stream in desk.feed.streams)
     for stream in desk.feed.streams:
         channel = desk.feed.channel(stream.name)
         listed.append(
@@ -51,7 +53,8 @@ async def streams(desk: TheDesk) -> dict[str, Any]:
                 "method": stream.method,
                 "created": stream.created.isoformat(),
                 "grant": stream.part.grant.name,
-                "guarantee": desk.feed.guarantee(stream.name).sentence,
+                "guarantee": guarantee_of(stream, alone=drawing[stream.part.grant.name] == 1),
+                "finds_keys": stream.finds_keys,
                 "range_window": desk.feed.range_window(stream.name),
                 "latest_tick": channel.last_tick if channel.history else None,
             }
