@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SHOWN  := $(VENV)/.shown
-LONG   := tests/crash tests/paper tests/property tests/statistical
+LONG   := tests/browser/lab tests/crash tests/paper tests/property tests/statistical
 
 .PHONY: demo test soak check bench clean setup
 

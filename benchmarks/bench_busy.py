@@ -125,7 +125,14 @@ def finish(process: subprocess.Popen[bytes], folder: Path) -> Found:
     used = _processor_seconds(process.pid)
     process.send_signal(signal.SIGTERM)
     process.wait(timeout=60)
-    late, predicted, counted = [], 0, 0
+    ticks = list(ticks_of(folder).values())
+    measured = [counted for _, counted in ticks if counted is not None]
+    return [late for late, _ in ticks], len(ticks) - len(measured), sum(measured), used
+
+
+def ticks_of(folder: Path) -> dict[datetime, tuple[float, int | None]]:
+    """Of every tick: how late it was debited, and how much was counted in it; None where it was predicted."""
+    found: dict[datetime, tuple[float, int | None]] = {}
     with Store.open(folder / "site.db", read_only=True) as store:
         with store.database.read() as connection:
             made = dict(connection.execute(sa.select(schema.debits.c.tick, schema.debits.c.reserved)).all())
@@ -133,12 +140,9 @@ def finish(process: subprocess.Popen[bytes], folder: Path) -> Found:
             tick = release.tick
             assert tick.start is not None
             close = tick.start + timedelta(seconds=TICK + LATENESS)
-            late.append(made[tick.index] / 1e6 - close.timestamp())
-            if release.measurements is None:
-                predicted += 1
-            else:
-                counted += int(release.measurements.sum())
-    return late, predicted, counted, used
+            counted = None if release.measurements is None else int(release.measurements.sum())
+            found[tick.start] = made[tick.index] / 1e6 - close.timestamp(), counted
+    return found
 
 
 def _processor_seconds(pid: int) -> int:

@@ -35,7 +35,7 @@ class Vocabulary(Sealed):
 
     def codes(self, places: pl.Series) -> NDArray[np.int32]:
         """The number of each place; new ones get one."""
-        different = places.unique()
+        different = places.unique(maintain_order=True)
         fit = (different.str.len_chars() <= self._longest) & different.str.contains(_PLAIN)
         numbers = np.array(
             [self._code(name) if plain else UNLISTED for name, plain in zip(different, fit, strict=True)],

@@ -57,6 +57,7 @@ class Curator:
 
     >>> import tempfile
     >>> from pathlib import Path
+    >>> from hubbub.confidential import Counts
     >>> from hubbub.privacy import Guarantee, Session
     >>> from hubbub.release import Lpa
     >>> from hubbub.released import Keys
