@@ -25,7 +25,8 @@ KEYS = ("front", "news", "sports", "/a?b=<c>", "weather")
 
 READS = (
     "/", "/top", "/about", "/guarantee", "/curator", "/login", "/metrics", "/healthz", "/openapi.json", "/nothing",
-    "/assets/style.css", "/key", "/ranges", "/v1/streams", "/v1/streams/{s}/releases", "/v1/streams/{s}/range",
+    "/assets/style.css", "/key", "/ranges", "/items", "/v1/streams", "/v1/streams/{s}/items",
+    "/v1/streams/{s}/releases", "/v1/streams/{s}/range",
     "/v1/streams/{s}/top", "/v1/streams/{s}/alerts", "/v1/streams/{s}/budget", "/v1/streams/{s}/status",
     "/v1/streams/{s}/truth", "/v1/streams/{s}/events",
 )  # fmt: skip
