@@ -112,16 +112,20 @@ def draw(rng: np.random.Generator, rotations: tuple[str, ...], count: int = 4, u
 
 
 def _by_event(steps: list[Step], count: int) -> Script:
-    """Single events come and go: some of the lines; the rest stays."""
-    numbers, parts = iter(range(10**6)), {}
+    """Single events come and go: some of the lines; the rest stays. Two lines that are alike are two events, but a post
+    that is sent again holds the same ones."""
+    numbers, parts = iter(range(10**6)), dict[tuple[int, str], str]()
 
-    def named(line: Line, key: str) -> Line:
-        if (line, key) not in parts:
+    def named(line: Line, place: int, key: str) -> Line:
+        if (place, key) not in parts:
             number = next(numbers)
-            parts[line, key] = f"e{number}" if number < count else ALWAYS
-        return replace(line, part=parts[line, key])
+            parts[place, key] = f"e{number}" if number < count else ALWAYS
+        return replace(line, part=parts[place, key])
 
-    made = [replace(step, lines=tuple(named(line, step.how) for line in step.lines)) for step in steps]
+    made = [
+        replace(step, lines=tuple(named(line, place, step.how) for place, line in enumerate(step.lines)))
+        for step in steps
+    ]
     return Script(made, [f"e{i}" for i in range(min(count, len(parts)))])
 
 
