@@ -79,7 +79,7 @@ def without_a_disk() -> list[dict[str, Any]]:
         return []
     with (
         tempfile.TemporaryDirectory(dir="/dev/shm") as name,
-        Store.open(Path(name) / "a.db") as store,
+        Store.open(Path(name) / "a.db", marks=Path(name) / "marks") as store,
         store.curate("one", Lpa(KEYS, GUARANTEE)) as curator,
         bare(Path(name) / "floor.db") as two_commits,
     ):

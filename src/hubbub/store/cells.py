@@ -28,17 +28,25 @@ class Shape:
         self._times = [at for at, column in enumerate(self._columns) if column.name in times]
         self._known: set[tuple[type, ...]] = set()
 
-    def checked(self, row: Sequence[Any], of: str) -> Sequence[Any]:
-        """The row, if every cell is of its column's kind. `of` says whose it is: "the stream 'site', line 3"."""
-        cells = tuple(row)
-        if (kinds := tuple(map(type, cells))) not in self._known:
-            for column, kind in zip(self._columns, kinds, strict=True):
-                if kind not in _kinds(column):
-                    raise broken(column, of)
+    def fits(self, cells: tuple[Any, ...]) -> bool:
+        """Whether every cell is of its column's kind."""
+        kinds = tuple(map(type, cells))
+        if kinds not in self._known:
+            if not all(kind in _kinds(column) for column, kind in zip(self._columns, kinds, strict=True)):
+                return False
             self._known.add(kinds)
-        for at in self._times:
-            if cells[at] is not None and not _FIRST <= cells[at] <= _LAST:
-                raise broken(self._columns[at], of)
+        return all(cells[at] is None or _FIRST <= cells[at] <= _LAST for at in self._times)
+
+    def checked(self, row: Sequence[Any], of: str) -> tuple[Any, ...]:
+        """The row, if it fits. `of` says whose it is: "the stream 'site', line 3"."""
+        cells = tuple(row)
+        if not self.fits(cells):
+            raise next(
+                broken(column, of)
+                for at, (column, cell) in enumerate(zip(self._columns, cells, strict=True))
+                if type(cell) not in _kinds(column)
+                or (at in self._times and cell is not None and not _FIRST <= cell <= _LAST)
+            )
         return cells
 
 

@@ -105,9 +105,9 @@ class Database:
                 yield connection
         except sa.exc.IntegrityError:
             raise
-        except sa.exc.DBAPIError as error:
+        except (sa.exc.DBAPIError, self._engine.dialect.loaded_dbapi.Error) as error:
             # The driver's own words stay behind: they may repeat the address, and with it a password.
-            raise unavailable(error.orig or error, self.where) from None
+            raise unavailable(getattr(error, "orig", None) or error, self.where) from None
         except sa.exc.TimeoutError:
             raise StoreUnavailable(
                 f"All connections to the store {self.where} are in use.", "Use fewer threads at once, or wait longer."
@@ -131,7 +131,8 @@ class Database:
         def begin(connection: Connection) -> None:
             # A writer takes the lock at once: a reader that turns writer half-way can only fail.
             writing = connection.get_execution_options().get(_WRITING)
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+            driver: Any = connection.connection.driver_connection
+            driver.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
 
         return engine
 

@@ -50,17 +50,17 @@ class Debit:
     @classmethod
     def read(cls, row: Sequence[Any], stream: str, *, amounts: bool = True) -> Debit:
         """A row of `COLUMNS`, refused where a cell is not of its kind; with `amounts`, also where one is none."""
-        where = f"stream {stream!r}, {f'tick {row[0]}' if isinstance(row[0], int) else 'a line without a tick'}"
-        made = cls(*_SHAPE.checked(row, where))
+        cells = tuple(row)
+        made = cls(*(cells if _SHAPE.fits(cells) else _SHAPE.checked(cells, _whose(stream, row[0]))))
         if amounts:
-            made.expect_amounts(where)
+            made.expect_amounts(stream)
         return made
 
-    def expect_amounts(self, where: str) -> None:
+    def expect_amounts(self, stream: str) -> None:
         """Refuse what is no amount, by its column."""
         for name in ("epsilon", "rho", "settled_epsilon", "settled_rho", "delta", "settled_delta"):
             if (text := getattr(self, name)) is not None and text not in _USUAL:
-                amount_of(text, f"`{name}` in `debits` ({where})")
+                amount_of(text, f"`{name}` in `debits` ({_whose(stream, self.tick)})")
 
     @property
     def at(self) -> Tick:
@@ -101,6 +101,10 @@ class Debit:
 
 COLUMNS = [schema.debits.c[name] for name in Debit.__slots__]
 _SHAPE = Shape(COLUMNS, times=("start", "reserved"))
+
+
+def _whose(stream: str, tick: Any) -> str:
+    return f"stream {stream!r}, {f'tick {tick}' if isinstance(tick, int) else 'a line without a tick'}"
 
 
 @lru_cache(maxsize=256)

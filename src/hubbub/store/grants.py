@@ -25,7 +25,10 @@ COLUMNS = (_G.name, _G.population, _G.guarantee, _G.apart_from, _G.genesis)
 """Everything that a grant is, and its hash; in the order of `grant_of`."""
 
 _SHAPE, _NAME, _CREATED = Shape(COLUMNS), Shape([_S.name]), Shape([_G.created], times=["created"])
+_ALL = sa.select(*COLUMNS, _G.id, _G.created).order_by(_G.name)
+_NAMED = _ALL.where(_G.name == sa.bindparam("name"))
 _DRAWN = sa.select(_S.grant_id, _S.name, _S.share, _S.slips, _S.options).order_by(_S.id)
+_DRAWN_OF_NAMED = _DRAWN.where(_S.grant_id.in_(sa.select(_G.id).where(_G.name == sa.bindparam("name"))))
 _ANOTHER = "Name another grant; what both promise about the same people adds up."
 
 
@@ -79,9 +82,10 @@ def grant_of(name: str, population: str, guarantee: str, apart_from: str, genesi
 
 def read(connection: Connection, name: str | None = None) -> list[StoredGrant]:
     """All grants, by name; or the one of that name."""
-    which = sa.select(*COLUMNS, _G.id, _G.created).order_by(_G.name)
-    rows = connection.execute(which if name is None else which.where(_G.name == name)).all()
-    drawn = connection.execute(_DRAWN if name is None else _DRAWN.where(_S.grant_id.in_([row.id for row in rows])))
+    which, drawn_of = (_ALL, _DRAWN) if name is None else (_NAMED, _DRAWN_OF_NAMED)
+    given = {} if name is None else {"name": name}
+    rows = connection.execute(which, given).all()
+    drawn = connection.execute(drawn_of, given)
     shares: dict[int, dict[str, Fraction]] = {row.id: {} for row in rows}
     clocks: dict[int, set[tuple[int, int] | None]] = {row.id: set() for row in rows}
     unnamed: dict[int, set[str]] = {row.id: set() for row in rows}

@@ -24,6 +24,7 @@ from hubbub.store.faults import fault_point
 from hubbub.store.mark import Mark
 from hubbub.store.mark_file import MarkFile, set_back
 from hubbub.store.packing import PackedRelease
+from hubbub.store.prepared import Prepared
 from hubbub.store.stream import Stream, domain_text
 from hubbub.store.times import Clock, span_of, to_micros
 
@@ -38,7 +39,7 @@ _DECIDED = (
     .where(schema.domains.c.stream == sa.bindparam("id"))
     .scalar_subquery()
 )
-_LAST = (
+_LAST = Prepared(
     sa.select(_D.hash, _D.seal, _D.place, _DECIDED.label("decided"))
     .where(_D.stream == sa.bindparam("id"))
     .order_by(_D.tick.desc())
@@ -46,10 +47,10 @@ _LAST = (
 )
 _AT = sa.select(*DEBIT_COLUMNS).where(_D.stream == sa.bindparam("id"), _D.tick == sa.bindparam("at"))
 _LOCK = sa.select(schema.streams.c.id).where(schema.streams.c.id == sa.bindparam("id")).with_for_update()
-_RESERVE = sa.insert(schema.debits)
+_RESERVE = Prepared(sa.insert(schema.debits), ["stream", *Debit.__slots__])
 _RESERVED = sa.and_(_D.stream == sa.bindparam("id"), _D.state == "reserved", _D.owner == sa.bindparam("holder"))
 _SETTLED = ("state", "settled_epsilon", "settled_rho", "settled_delta", "seal")
-_SETTLE = (
+_SETTLE = Prepared(
     sa.update(schema.debits)
     .where(_RESERVED, _D.tick == sa.bindparam("at"))
     .values({name: sa.bindparam(f"new_{name}") for name in _SETTLED})
@@ -60,8 +61,8 @@ _HAND_OVER = (
     .values(owner=sa.bindparam("new_owner"))
     .returning(_D.tick)
 )
-_RELEASE = sa.insert(schema.releases)
-_STATE = (
+_RELEASE = Prepared(sa.insert(schema.releases), ["stream", "tick", *PackedRelease.__slots__])
+_STATE = Prepared(
     sa.update(schema.states)
     .where(_S.stream == sa.bindparam("id"))
     .values({name: sa.bindparam(f"new_{name}") for name in Checkpoint.__slots__})
@@ -182,7 +183,7 @@ class Ledger:
                     self._check_mark(connection, mark)
                 self._checked = mark
                 made = self._chained(position, wanted, owner, purpose)
-                connection.execute(_RESERVE, [self._row(debit) for debit in made])
+                self._insert(connection, made)
                 fault_point("debit:written")
         except sa.exc.IntegrityError:
             raise taken(wanted[0][0].index, "another curator holds it") from None
@@ -218,7 +219,7 @@ class Ledger:
             self._expect(connection, position)
             release, snapshot = predict()
             made = self._chained(position, [(tick, Cost.nothing())], NOBODY, "prediction")
-            connection.execute(_RESERVE, [self._row(debit) for debit in made])
+            self._insert(connection, made)
             before = replace(position, pending=made, last=(made[-1].hash, None))
             after = self._settle(connection, before, account, "settled", release, snapshot)
         fault_point("settle:committed")
@@ -238,7 +239,7 @@ class Ledger:
             self._expect(connection, position)
             release, snapshot = predict()
             made = self._chained(position, [(tick, cost)], NOBODY, "lost")
-            connection.execute(_RESERVE, [self._row(debit) for debit in made])
+            self._insert(connection, made)
             before = replace(position, pending=made, last=(made[-1].hash, None))
             after = self._settle(connection, before, account, "lost", release, snapshot)
         fault_point("lost:committed")
@@ -340,9 +341,9 @@ class Ledger:
 
     def _last(self, connection: Connection) -> tuple[bytes, bytes | None]:
         """Hash and seal of the last line, be it a debit or a decision."""
-        row = connection.execute(_LAST, {"id": self.stream.id}).one_or_none()
-        if row is not None and (row.decided is None or row.decided < row.place):  # as at nearly every tick
-            return row.hash, row.seal
+        row = _LAST.run(connection, {"id": self.stream.id}).fetchone()
+        if row is not None and (row[3] is None or row[3] < row[2]):  # no decision since, as at nearly every tick
+            return row[0], row[1]
         decision = decisions.newest(connection, self.stream)
         return (self.stream.genesis, self.stream.genesis) if decision is None else (decision.hash, decision.seal)
 
@@ -386,11 +387,11 @@ class Ledger:
         outcome = (state, epsilon, rho, slip, sealed)
         values: dict[str, Any] = {"id": self.stream.id, "at": debit.tick, "holder": debit.owner}
         values |= {f"new_{name}": value for name, value in zip(_SETTLED, outcome, strict=True)}
-        if connection.execute(_SETTLE, values).rowcount != 1:
+        if _SETTLE.run(connection, values).rowcount != 1:
             raise taken(debit.tick, "another curator took it for lost, since it waited too long")
         fault_point("settle:debit")
         key = {"stream": self.stream.id, "tick": debit.tick}
-        connection.execute(_RELEASE, key | {name: getattr(packed, name) for name in packed.__slots__})
+        _RELEASE.run(connection, key | {name: getattr(packed, name) for name in packed.__slots__})
         fault_point("settle:release")
         after = Checkpoint.made(
             debit.tick,
@@ -434,10 +435,12 @@ class Ledger:
 
     def _keep(self, connection: Connection, after: Checkpoint) -> None:
         row: dict[str, Any] = {f"new_{name}": value for name, value in after.to_row().items()}
-        connection.execute(_STATE, row | {"id": self.stream.id})
+        _STATE.run(connection, row | {"id": self.stream.id})
 
-    def _row(self, debit: Debit) -> dict[str, Any]:
-        return {"stream": self.stream.id} | {name: getattr(debit, name) for name in Debit.__slots__}
+    def _insert(self, connection: Connection, debits: Sequence[Debit]) -> None:
+        for one in debits:
+            row = {name: getattr(one, name) for name in Debit.__slots__}
+            _RESERVE.run(connection, row | {"stream": self.stream.id})
 
 
 def taken(tick: int, why: str) -> TickTaken:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from hubbub.privacy import Account
@@ -78,6 +79,7 @@ class Mark:
         return (hashlib.sha256(text).hexdigest().encode() + b" " + text).ljust(SLOT - 1) + b"\n"
 
     @classmethod
+    @lru_cache(maxsize=64)  # the slot that is not written stays as it is, and each is read twice a tick
     def from_slot(cls, slot: bytes, identity: str) -> tuple[int, Mark] | None:
         """Sequence and mark; None if the bytes are damaged or belong to another stream."""
         text = slot[_CHECKSUM + 1 :].strip()

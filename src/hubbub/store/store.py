@@ -39,6 +39,8 @@ from hubbub.store.total import Total
 from hubbub.store.verification import Verification, verify
 
 _D, _R = schema.debits.c, schema.releases.c
+_OF_STREAM = RELEASES.where(_R.stream == sa.bindparam("id"), _R.tick >= sa.bindparam("first"))
+_LATEST = _OF_STREAM.order_by(_R.tick.desc()).limit(sa.bindparam("count"))
 
 LINES_CHECKED_ON_OPEN = 1_000
 """How much of a ledger's end is verified before a curator goes on; `verify` checks all of it."""
@@ -318,10 +320,9 @@ class Store:
     def latest(self, stream: str | Stream, count: int = 1, *, first: int = 0) -> list[Release]:
         """The newest `count` releases from tick `first` on, oldest of them first; fewer if there are fewer."""
         stream = self._resolve(stream)
-        query = RELEASES.where(_R.stream == stream.id, _R.tick >= first).order_by(_R.tick.desc()).limit(count)
         with self.database.read() as connection:
             history = self._history(connection, stream)
-            rows = connection.execute(query).all()
+            rows = connection.execute(_LATEST, {"id": stream.id, "first": first, "count": count}).all()
         return [history.release(row) for row in reversed(rows)]
 
     def budget(self, stream: str | Stream) -> Budget:

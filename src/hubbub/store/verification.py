@@ -139,7 +139,7 @@ def _rows(
             values = tuple(row)
             debit = Debit.read(values[:_WIDTH], stream.name, amounts=False)
             packed = values[_WIDTH + 1 :]
-            if values[_WIDTH] is not None:
+            if values[_WIDTH] is not None and not _RELEASE.fits(packed):
                 _RELEASE.checked(packed, f"stream {stream.name!r}, tick {debit.tick}")
             yield debit, None if values[_WIDTH] is None else PackedRelease(*packed)
         if len(rows) < page:
@@ -236,7 +236,7 @@ class _Walk:
     def _plausible(self, debit: Debit, release: PackedRelease) -> None:
         """Unchanged, but was it ever right? A ledger written by something else than Hubbub may not be."""
         try:
-            debit.expect_amounts(f"stream {self._stream.name!r}, tick {debit.tick}")
+            debit.expect_amounts(self._stream.name)
         except LedgerBroken as error:
             self._fault(debit, error.message)
             return

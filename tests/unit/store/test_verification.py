@@ -214,7 +214,8 @@ class Forger(Ledger):
                          self.stream.genesis if last is None else last.hash, b"", state, "")  # type: ignore[arg-type] # fmt: skip
             made = chain.debit_hash(bare)
             seal = chain.seal(before, made, state, settled, "0", chain.release_digest(packed))
-            row = self._row(bare) | {"hash": made, "settled_epsilon": settled, "settled_rho": "0", "seal": seal}
+            row = {"stream": self.stream.id} | {name: getattr(bare, name) for name in Debit.__slots__}
+            row |= {"hash": made, "settled_epsilon": settled, "settled_rho": "0", "seal": seal}
             connection.execute(sa.insert(sa.table("debits", *(sa.column(name) for name in row))), row)
             row = {"stream": self.stream.id, "tick": tick} | {n: getattr(packed, n) for n in packed.__slots__}
             connection.execute(sa.insert(sa.table("releases", *(sa.column(name) for name in row))), row)
