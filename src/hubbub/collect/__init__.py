@@ -6,8 +6,9 @@ from hubbub.collect.collector import Collector
 from hubbub.collect.counting import Counting, CountingByCuts
 from hubbub.collect.cutter import Cutter
 from hubbub.collect.domain import KeyDomain
-from hubbub.collect.ended import Ended
+from hubbub.collect.ended import Ended, PeriodEnded
 from hubbub.collect.filters import Filters
+from hubbub.collect.pages import Found
 from hubbub.collect.ready_made import ReadyMade
 from hubbub.collect.resume import Resume
 from hubbub.collect.source import Source
@@ -15,7 +16,7 @@ from hubbub.collect.statistics import Statistics
 from hubbub.collect.times import Live, Replay
 
 __all__ = [
-    "Batch", "Collector", "Counting", "CountingByCuts", "Cutter", "Ended", "Filters", "KeyDomain", "Live", "ReadyMade",
-    "Replay", "Resume", "Source", "Statistics",
+    "Batch", "Collector", "Counting", "CountingByCuts", "Cutter", "Ended", "Filters", "Found", "KeyDomain", "Live",
+    "PeriodEnded", "ReadyMade", "Replay", "Resume", "Source", "Statistics",
     "SteadyClock",
 ]  # fmt: skip

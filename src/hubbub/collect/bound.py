@@ -36,6 +36,10 @@ class Bound(Protocol):
     def open(self) -> int:
         """How many units are remembered."""
 
+    @property
+    def keys(self) -> NDArray[np.int32]:
+        """Where the remembered units were last."""
+
     def advance(self, rows: Rows, through: int) -> Bounded:
         """Bound `rows`, which are all that belong to the ticks after the last call up to `through`."""
 
@@ -50,6 +54,7 @@ class EventBound:
     """Each event counts once, under one key: nothing to enforce, nothing to remember."""
 
     open = 0
+    keys = np.empty(0, np.int32)
 
     def __init__(self, calendar: Calendar, keys: int) -> None:
         self._calendar, self._keys = calendar, keys

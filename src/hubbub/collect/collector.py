@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,9 +15,10 @@ from hubbub.collect.bound import Bound
 from hubbub.collect.calendar import EPOCH, Calendar, microseconds
 from hubbub.collect.clock import Clock, SteadyClock
 from hubbub.collect.domain import UNKNOWN, KeyDomain
-from hubbub.collect.ended import Ended
+from hubbub.collect.ended import Ended, PeriodEnded
 from hubbub.collect.filters import Filters
 from hubbub.collect.identity import Identity
+from hubbub.collect.pages import Found, Listed, Pages
 from hubbub.collect.person_bound import full
 from hubbub.collect.resume import Resume
 from hubbub.collect.rows import Rows
@@ -29,7 +31,9 @@ from hubbub.confidential import Counts, Cut, Sealed
 from hubbub.confidential.cut import PAST_LOST
 from hubbub.errors import HubbubError, InvalidInput, InvalidParameter, PrivacyRefusal
 from hubbub.privacy.unit import Session, Unit
-from hubbub.released import Keys, Tick
+from hubbub.released import Discovered, Domain, Keys, Tick
+
+T = TypeVar("T")
 
 RECORDS_LOST = "records were lost unread"
 
@@ -60,7 +64,7 @@ class Collector(Sealed):
 
     def __init__(
         self,
-        keys: KeyDomain | Keys | Sequence[str] | Mapping[str, str],
+        keys: KeyDomain | Keys | Sequence[str] | Mapping[str, str] | Found,
         unit: Unit,
         tick_length: timedelta,
         time: Live | Replay,
@@ -76,18 +80,21 @@ class Collector(Sealed):
         for name, limit in (("max_open", max_open), ("max_waiting", max_waiting)):
             if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
                 raise InvalidParameter(f"`{name}` must be a whole number from 1 on; got {limit!r}.")
-        self.domain = keys if isinstance(keys, KeyDomain) else KeyDomain(keys)
+        self._found = keys if isinstance(keys, Found) else None
+        self._pages: Pages = (
+            keys if isinstance(keys, Found) else Listed(keys if isinstance(keys, KeyDomain) else KeyDomain(keys))
+        )
         self.unit, self.time = unit, time
         self._clock = clock or SteadyClock()
         self.calendar = _calendar(time, tick_length, self._clock, resume)
         timeout = unit.timeout if isinstance(unit, Session) else None
         stays = Stay.of(stay, timeout) if isinstance(unit, Session) else Stay(False)
-        self._bound: Bound = bound_of(unit, self.calendar, len(self.domain.keys), stays, max_open)
+        self._bound: Bound = bound_of(unit, self.calendar, self._pages.size, stays, max_open)
         self._wait = wait_of(unit, self.calendar, stays)
         self._filters = Filters() if filters is None else filters
         self._identity = Identity(identify)
         self._max_waiting = max_waiting
-        self._tally = Tally(len(self.domain.keys))
+        self._tally = Tally(self._pages.size)
         self._waiting: list[Rows] = []
         self._fresh: list[Rows] = []  # of a live stream: what came after the last cut
         self._numbers = dict.fromkeys(Statistics.__dataclass_fields__, 0)
@@ -107,6 +114,8 @@ class Collector(Sealed):
     def _go_on(self, resume: Resume) -> None:
         """Whoever may have been counted before what can be read again is counted no more."""
         self._bound.begin(self._closed)
+        if self._found is not None and resume.tick >= 0:
+            self._found.go_on(self.calendar.tick(resume.tick))
         if resume.since is None:
             return
         if self.span is None:
@@ -116,13 +125,33 @@ class Collector(Sealed):
                 "Read the source again from its beginning, or start a new stream with a new grant.",
             )
         timeout = self.unit.timeout if isinstance(self.unit, Session) else None
-        self._bound.distrust(microseconds(resume.since + self.ahead + (timeout or timedelta(0))))
+        known = microseconds(resume.since + self.ahead + (timeout or timedelta(0)))
+        self._bound.distrust(known)
+        if self._found is not None:
+            self._found.distrust(known)
         # Those who are not counted are missing until they would have used up their bound.
         self._whole_from = self.calendar.index(microseconds(resume.since + self.ahead + self.span) - 1) + 1
 
     @property
-    def keys(self) -> Keys:
-        return self.domain.keys
+    def keys(self) -> Domain:
+        return self._pages.keys
+
+    def count_by(self, keys: Discovered) -> None:
+        """Where pages are found: what the ticks that are yet to be given out are counted by."""
+        assert self._found is not None, "listed keys stay"
+        self._found.count_by(keys)
+
+    def needed_from(self, tick: int) -> list[datetime]:
+        """From which moments on all must be read again if `tick` was the last released: the best first.
+
+        From the first on nothing is missing; from the last on ticks are whole, and a list lacks what came before.
+        """
+        if self.span is None:
+            return []
+        moments = [self.calendar.begins(tick + 1) - microseconds(self.span)]
+        if self._found is not None:
+            moments.insert(0, min(moments[0], self._found.needed_from))
+        return [EPOCH + timedelta(microseconds=moment) - self.ahead for moment in moments]
 
     @property
     def closed(self) -> int:
@@ -142,8 +171,12 @@ class Collector(Sealed):
         facts = {"open": self._bound.open, "waiting": waiting, "state_bytes": 40 * self._bound.open + 28 * waiting}
         return Statistics(**(self._numbers | facts))
 
-    def add(self, batch: Batch) -> list[Counts]:
-        """Take a batch. Of a replay: the counts of the ticks that became final by it, in order, empty ones included."""
+    def add(self, batch: Batch) -> Iterable[Counts | PeriodEnded]:
+        """Take a batch. Of a replay: the counts of the ticks that became final by it, in order, empty ones included.
+
+        Where pages are found, periods that end stand in between, and the counts that follow are made when they are
+        asked for: by the keys that the period found. With listed keys it is a plain list.
+        """
         self._refuse_if_stopped()
         self._numbers["malformed"] += batch.malformed
         self._numbers["oversized"] += batch.oversized
@@ -151,10 +184,10 @@ class Collector(Sealed):
             self._lost_since = self._closed + 1
         self._take(batch.events)
         through = self._complete_through()
-        return list(self._give(through, through - self._wait)) if through > self._closed else []
+        return self._handed_out(self._give(through, through - self._wait)) if through > self._closed else []
 
-    def cut(self, cut: Cut) -> list[Ended]:
-        """Close the ticks up to `cut.tick`; those that became final by it, in order, empty ones included.
+    def cut(self, cut: Cut) -> Iterable[Ended | PeriodEnded]:
+        """Close the ticks up to `cut.tick`; those that became final by it, in order, as `add` gives them.
 
         Everything that lay before the cut must have been added, and nothing that lay behind it.
         """
@@ -163,7 +196,13 @@ class Collector(Sealed):
         self._note_doubts(cut)
         if cut.tick <= self._closed:
             return []
-        return [Ended(counts, self.doubt_of(counts.tick)) for counts in self._give(cut.tick, cut.tick - self._wait)]
+        given = self._give(cut.tick, cut.tick - self._wait)
+        return self._handed_out(
+            one if isinstance(one, PeriodEnded) else Ended(one, self.doubt_of(one.tick)) for one in given
+        )
+
+    def _handed_out(self, given: Iterator[T]) -> Iterable[T]:
+        return list(given) if self._found is None else given
 
     def _judge_ahead(self, now: datetime) -> None:
         """Whether an event claims too late a time is judged by the cut that follows it, whenever it is read."""
@@ -183,13 +222,13 @@ class Collector(Sealed):
 
     def doubt_of(self, tick: Tick) -> str:
         """Why the counts of a tick that was given out may not pass for a measurement; empty where they may."""
-        return self._doubts.pop(tick.index, "") or (PAST_LOST if tick.index < self._whole_from else "")
+        return self._doubts.get(tick.index, "") or (PAST_LOST if tick.index < self._whole_from else "")
 
     def flush(self) -> list[Counts]:
         """The stream is over: the counts of all ticks that have ended."""
-        return list(self.drain())
+        return [counts for counts in self.drain() if isinstance(counts, Counts)]
 
-    def drain(self) -> Iterator[Counts]:
+    def drain(self) -> Iterator[Counts | PeriodEnded]:
         """`flush`, one tick at a time: for long replays with many keys."""
         self._refuse_if_stopped()
         if isinstance(self.time, Replay):
@@ -219,7 +258,7 @@ class Collector(Sealed):
         codes, assets = self._codes(events.get_column("path"))
         rows = Rows(*self._identity.of(events), events.get_column("time").to_physical().to_numpy(), codes)
         drop = count("assets", assets)
-        unknown = self.keys.position(self.domain.other) if self.domain.other is not None else UNKNOWN
+        unknown = self._pages.unknown
         drop = drop | ((count("unknown", ~drop & (codes == unknown))) & (unknown == UNKNOWN))
         drop = drop | self._untimely(rows.time, drop)
         if drop.any():
@@ -236,8 +275,10 @@ class Collector(Sealed):
     def _codes(self, paths: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Look each different path up once: there are far fewer than events."""
         different = paths.unique()
-        places = self.domain.places(different)
-        codes, assets = self.domain.codes_of_places(places), self._filters.assets_among(places)
+        places = self._pages.places(different)
+        assets = self._filters.assets_among(places)
+        codes = np.full(len(places), UNKNOWN, np.int32)
+        codes[~assets] = self._pages.codes(places.filter(~assets))
         number = paths.replace_strict(different, np.arange(len(different), dtype=np.uint32)).to_numpy()
         return codes[number], assets[number]
 
@@ -276,7 +317,7 @@ class Collector(Sealed):
     def _held(self) -> int:
         return sum(map(len, self._waiting)) + sum(map(len, self._fresh))
 
-    def _give(self, through: int, final: int) -> Iterator[Counts]:
+    def _give(self, through: int, final: int) -> Iterator[Counts | PeriodEnded]:
         """Close the ticks up to `through`, give out those up to `final`."""
         rows = Rows.joined(self._waiting)
         ticks = self.calendar.indices(rows.time)
@@ -286,17 +327,28 @@ class Collector(Sealed):
         try:
             for part, end in _slices(rows, ticks, through):
                 bounded = self._bound.advance(part, end)
+                self._pages.advance(part, self.calendar.begins(end + 1))
                 self._numbers["beyond_bound"] += bounded.beyond
                 self._numbers["superseded"] += bounded.superseded
                 self._numbers["counted"] += len(part) - bounded.beyond - bounded.superseded
                 cells = bounded.cells
-                self._tally.add(cells[cells >= (self._given + 1) * len(self.keys)] if self._given >= 0 else cells)
+                self._tally.add(cells[cells >= (self._given + 1) * self._pages.size] if self._given >= 0 else cells)
         except HubbubError as error:
             raise self._stop(error) from None
         self._closed = through
         while self._given < final:
+            tick = self.calendar.tick(self._given + 1)
+            yield from self._pages.before(tick, self._codes_in_use)
             self._given += 1
-            yield Counts.of(self.keys, self.calendar.tick(self._given), self._tally.take(self._given))
+            if self._found is not None and not self.doubt_of(tick):
+                self._found.measured(tick)
+            yield self._pages.count(tick, *self._tally.take(tick.index))
+            self._doubts.pop(tick.index, None)
+
+    def _codes_in_use(self) -> list[NDArray[np.int32]]:
+        """Of pages that somebody is yet to be counted under, or may go on from."""
+        held = [rows.key for rows in (*self._waiting, *self._fresh)]
+        return [*held, self._bound.keys, self._tally.keys.astype(np.int32)]
 
 
 def _slices(rows: Rows, ticks: NDArray[np.int64], through: int) -> Iterator[tuple[Rows, int]]:

@@ -8,16 +8,16 @@ depends on its own events and on the cuts alone, and never exceeds the unit's bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from hubbub.collect.batch import Batch
 from hubbub.collect.calendar import Calendar
-from hubbub.collect.ended import Ended
+from hubbub.collect.ended import Ended, PeriodEnded
 from hubbub.collect.times import Live, Replay
 from hubbub.confidential import Counts, Cut
-from hubbub.released import Tick
+from hubbub.released import Discovered, Tick
 
 Given = TypeVar("Given", contravariant=True)
 
@@ -38,16 +38,25 @@ class Told(Protocol):
     def for_curator(self) -> Mapping[str, str | int | float | bool | None]: ...
 
 
-class CountingByCuts(Counting[Batch], Protocol):
+class CountingByCuts(Protocol):
     """Counts events; its ticks close by cuts or, where a source is read once, on the way."""
+
+    @property
+    def calendar(self) -> Calendar:
+        """Where ticks lie in time."""
+
+    def add(self, batch: Batch, /) -> Iterable[Counts | PeriodEnded]:
+        """Take what was read. Of a source that is read once: what became final by it, in order."""
+
+    def count_by(self, keys: Discovered, /) -> None:
+        """Where keys are found: what the ticks that are yet to be given out are counted by."""
 
     @property
     def time(self) -> Live | Replay:
         """Whether the stream is live, and how late an event may come."""
 
-    @property
-    def span(self) -> timedelta | None:
-        """How far back a unit's own past can matter; None: to the very beginning."""
+    def needed_from(self, tick: int) -> Sequence[datetime]:
+        """From which moments on to read again if `tick` was the last released, the best first; none: from the start."""
 
     @property
     def ahead(self) -> timedelta:
@@ -65,11 +74,14 @@ class CountingByCuts(Counting[Batch], Protocol):
     def statistics(self) -> Told:
         """For the curator only."""
 
-    def cut(self, cut: Cut) -> list[Ended]:
-        """Close the ticks up to the cut's; those that became final by it, in order, empty ones included."""
+    def cut(self, cut: Cut) -> Iterable[Ended | PeriodEnded]:
+        """Close the ticks up to the cut's; those that became final by it, in order, empty ones included.
+
+        Where keys are found, periods that end stand in between; `count_by` then says what the next ticks count.
+        """
 
     def doubt_of(self, tick: Tick) -> str:
         """Why the counts of a tick that was given out may not pass for a measurement; empty where they may."""
 
-    def drain(self) -> Iterator[Counts]:
+    def drain(self) -> Iterator[Counts | PeriodEnded]:
         """The stream is over: the counts of all ticks that have ended."""

@@ -68,6 +68,10 @@ class PersonBound(Sealed):
     def open(self) -> int:
         return len(self._memory)
 
+    @property
+    def keys(self) -> NDArray[np.int32]:
+        return self._memory.key
+
     def begin(self, through: int) -> None:
         self._through = through
 

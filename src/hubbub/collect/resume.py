@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from hubbub.collect.calendar import EPOCH, Calendar, aware
+from hubbub.collect.calendar import aware
 from hubbub.collect.clock import Clock
 from hubbub.collect.source import Source
 from hubbub.confidential import Cut
@@ -49,27 +49,27 @@ class Resume:
         cls,
         cuts: Sequence[Cut],
         tick: int,
-        calendar: Calendar,
-        span: timedelta | None,
-        ahead: timedelta,
+        start: datetime,
+        needed: Sequence[datetime],
         source: Source,
         clock: Clock,
     ) -> Resume:
         """Open `source` at an old cut from which all that can still count is read again, or say that the past is lost.
 
-        `span` is how far back a session's own past can matter (None: to the very beginning). The past is lost where the
-        source is another one, or cannot prove that it still has everything. Once lost it stays lost, even if a later
-        process could prove it: the cuts since then were made by one that had not read what lay between.
+        `needed` are moments from which on to read: the best, and what will do if the source does not reach back so far
+        (none: from the very beginning). The past is lost where the source is another one, or cannot prove that it still
+        has everything. Once lost it stays lost, even if a later process could prove it: the cuts since then were made
+        by one that had not read what lay between.
         """
         mine = _own(cuts, source.identity)
-        if mine:
-            at = _oldest_needed(mine, tick, calendar, span, ahead)
+        moments: Sequence[datetime | None] = needed or [None]
+        for at in dict.fromkeys(_oldest_needed(mine, tick, moment) for moment in moments if mine):
             if source.open(mine[at].frontier) and source.unchanged([cut.frontier for cut in mine[at + 1 :]]):
                 since = None if mine[at].tick < 0 else max(cut.time for cut in cuts if cut.tick <= mine[at].tick)
-                return cls(tick, calendar.start, mine[at], tuple(mine[at + 1 :]), since)
+                return cls(tick, start, mine[at], tuple(mine[at + 1 :]), since)
         here = start_at_the_end(source, max([tick, *(cut.tick for cut in cuts)]), clock)
         since = max([here.time, *(cut.time for cut in cuts)])  # the clock may have been set back
-        return cls(tick, calendar.start, here, since=since, lost=True)
+        return cls(tick, start, here, since=since, lost=True)
 
 
 def start_at_the_end(source: Source, tick: int, clock: Clock) -> Cut:
@@ -85,20 +85,17 @@ def start_at_the_end(source: Source, tick: int, clock: Clock) -> Cut:
     return Cut(tick, clock(), frontier, source.identity, shared=source.shared)
 
 
-def oldest_needed(
-    cuts: Sequence[Cut], tick: int, calendar: Calendar, span: timedelta | None, ahead: timedelta
-) -> Cut | None:
+def oldest_needed(cuts: Sequence[Cut], tick: int, needed: Sequence[datetime]) -> Cut | None:
     """The cut from which a restart after `tick` would read; everything before it can be forgotten."""
-    return cuts[_oldest_needed(cuts, tick, calendar, span, ahead)] if cuts else None
+    return cuts[_oldest_needed(cuts, tick, needed[0] if needed else None)] if cuts else None
 
 
-def _oldest_needed(cuts: Sequence[Cut], tick: int, calendar: Calendar, span: timedelta | None, ahead: timedelta) -> int:
-    if span is None:
+def _oldest_needed(cuts: Sequence[Cut], tick: int, moment: datetime | None) -> int:
+    if moment is None:
         return 0
-    behind = EPOCH + timedelta(microseconds=calendar.begins(tick + 1)) - ahead - span
     chosen = 0
     for i, cut in enumerate(cuts):
-        if cut.time > behind or cut.tick > tick:  # the clock may have gone back since: then no later one will do
+        if cut.time > moment or cut.tick > tick:  # the clock may have gone back since: then no later one will do
             break
         chosen = i
     return chosen

@@ -13,8 +13,8 @@ class Tally(Sealed):
 
     >>> tally = Tally(keys=2)
     >>> tally.add(np.array([5, 5, 4]))  # tick 2: key 1 twice, key 0 once
-    >>> tally.take(2)
-    array([1, 2])
+    >>> [column.tolist() for column in tally.take(2)]
+    [[0, 1], [1, 2]]
     """
 
     def __init__(self, keys: int) -> None:
@@ -35,10 +35,14 @@ class Tally(Sealed):
             new, counts = both[first], np.add.reduceat(weights, first)
         self._cells, self._counts = new, counts
 
-    def take(self, tick: int) -> NDArray[np.int64]:
-        """The vector of `tick`; it and all before it are forgotten."""
+    def take(self, tick: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The keys that were counted in `tick`, and how often each; it and all before it are forgotten."""
         start, end = np.searchsorted(self._cells, [tick * self._keys, (tick + 1) * self._keys])
-        vector = np.zeros(self._keys, np.int64)
-        vector[self._cells[start:end] - tick * self._keys] = self._counts[start:end]
+        taken = self._cells[start:end] - tick * self._keys, self._counts[start:end]
         self._cells, self._counts = self._cells[end:], self._counts[end:]
-        return vector
+        return taken
+
+    @property
+    def keys(self) -> NDArray[np.int64]:
+        """Those that are still to be taken."""
+        return np.unique(self._cells % self._keys)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from hubbub.confidential import Sealed
 
 UNLISTED = 0
-"""The number of what no list may name: longer than `longest`, or no plain text."""
+"""The number of what no list may name: longer than `longest`, no plain text, or with a `*`, which means a pattern."""
 
 LONGEST = 200
-_PLAIN = r"^[^\p{C}]+$"
+_PLAIN = r"^[^\p{C}*]+$"
 
 
 class Vocabulary(Sealed):
@@ -23,8 +23,8 @@ class Vocabulary(Sealed):
     Which number a place gets hangs on who came first, so nothing may be decided by numbers: they only stand for names.
 
     >>> vocabulary = Vocabulary()
-    >>> vocabulary.codes(pl.Series(["/", "/news", "/", "/" + 300 * "x"])).tolist()
-    [1, 2, 1, 0]
+    >>> vocabulary.codes(pl.Series(["/", "/news", "/", "/" + 300 * "x", "/*"])).tolist()
+    [1, 2, 1, 0, 0]
     """
 
     def __init__(self, longest: int = LONGEST) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -10,19 +11,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hubbub.collect import Collector, Filters, KeyDomain, Live, Replay, Resume, Source, SteadyClock
-from hubbub.collect.calendar import Calendar
+from hubbub.collect import Collector, Filters, Found, KeyDomain, Live, Replay, Resume, Source, SteadyClock
+from hubbub.collect.calendar import Calendar, microseconds
 from hubbub.collect.clock import Clock
 from hubbub.collect.sources import AccessLog, FollowedFile, JsonLines, LineFile, event_file
 from hubbub.collect.sources import KafkaSource as Kafka
 from hubbub.collect.sources import NatsSource as Nats
-from hubbub.confidential import Counts
+from hubbub.confidential import Counts, Gathered
 from hubbub.errors import GuaranteeChanged, InvalidParameter, OlderLayout
+from hubbub.itemlogs import ItemLog, TickLog
 from hubbub.mechanism import OnlineMechanism, read_options
 from hubbub.methods import make_mechanism, method_named, usual_method
 from hubbub.models import NavigationModel
 from hubbub.monitor.counts_desk import CountsDesk
-from hubbub.monitor.paired import AnyCurator, RangePlan, Wanted, open_curator, streams_of
+from hubbub.monitor.key_finding import KeyFinding, KeyPlan, streams_with_found_keys
+from hubbub.monitor.paired import AnyCurator, RangePlan, Wanted, open_streams, streams_of
 from hubbub.monitor.pins import attested, counting
 from hubbub.monitor.pipeline import GRACE, Pipeline
 from hubbub.monitor.settings import (
@@ -36,7 +39,7 @@ from hubbub.monitor.settings import (
 )
 from hubbub.monitor.spool import Spool
 from hubbub.privacy import Guarantee
-from hubbub.released import Domain, Keys, Release, Tick
+from hubbub.released import Discovered, Domain, Release, Tick
 from hubbub.store import Store
 from hubbub.store.address import parse, shown
 from hubbub.store.sqlite_file import SqliteFile
@@ -61,28 +64,32 @@ def open_pipeline(
     time = None if isinstance(settings.source, CountsSource) else _time(settings)
     # What is refused must be refused before the stream is made: with it, its promise is fixed.
     if store.find(settings.stream.name) is None:
-        _try_out(settings, domain.keys)
+        _try_out(settings, domain)
     calendar = _calendar(settings, store, time, now())
     facts = _facts(settings, domain, filters, time, calendar.start)
     if time is None:
-        curator = _curator(settings, store, domain.keys, facts)
+        curator = open_streams(store, _streams(settings, domain, facts))
         desk = CountsDesk(store, curator, calendar, clock=now, on_release=on_release, say=say)
         return desk, None
     when = replace(time, start=calendar.start) if isinstance(time, Live) else time
 
+    finding: KeyFinding | None = None
+
     def collect(resume: Resume | None) -> Collector:
-        return _collector(settings, domain, filters, when, now, resume)
+        return _collector(settings, domain, filters, when, now, resume, finding)
 
     collect(None)  # what it refuses must be refused before, too
     for remark in remarks(settings):
         say(remark)
     source = _source(settings, time)
     try:
-        curator = _curator(settings, store, domain.keys, facts)
+        curator, finding = _open(settings, store, _streams(settings, domain, facts), say)
     except BaseException:
         source.close()
         raise
-    pipeline = Pipeline(store, curator, source, collect, clock=now, on_release=on_release, say=say, grace=GRACE)
+    pipeline = Pipeline(
+        store, curator, source, collect, clock=now, on_release=on_release, say=say, grace=GRACE, finding=finding
+    )
     return pipeline, source if isinstance(source, Spool) else None
 
 
@@ -96,7 +103,7 @@ def check(settings: MonitorSettings) -> list[str]:
     time = None if isinstance(settings.source, CountsSource) else _time(settings)
     if time is not None:
         _collector(settings, domain, filters, time, SteadyClock(), None)
-    _try_out(settings, domain.keys)
+    _try_out(settings, domain)
     return [*remarks(settings), *_compare(settings, domain, filters, time)]
 
 
@@ -119,19 +126,25 @@ def _compare(
         ]
     with store:
         begins = _calendar(settings, store, time, SteadyClock()()).start
-        wanted = _streams(settings, domain.keys, _facts(settings, domain, filters, time, begins))
+        wanted = _streams(settings, domain, _facts(settings, domain, filters, time, begins))
         store.expect_streams([one.definition(store) for one in wanted])
     return []
 
 
-def _try_out(settings: MonitorSettings, keys: Keys) -> None:
+def _try_out(settings: MonitorSettings, domain: KeyDomain) -> None:
     """Release a tick of zeros into a store of its own: noise that nobody can draw is found by a first release only."""
-    with (
-        TemporaryDirectory() as folder,
-        Store.open(Path(folder) / "trial.db", marks=Path(folder)) as trial,
-        _curator(settings, trial, keys, {"attested": attested(settings)}) as curator,
-    ):
-        curator.release(Counts.of(keys, Tick(0), [0] * len(keys)))
+    with TemporaryDirectory() as folder, Store.open(Path(folder) / "trial.db", marks=Path(folder)) as trial:
+        wanted = _streams(settings, domain, {"attested": attested(settings)})
+        trial.create_streams([one.definition(trial) for one in wanted])
+        for one in wanted:
+            with one.curate(trial) as curator:
+                curator.release(_nothing(one.mechanism))
+
+
+def _nothing(mechanism: OnlineMechanism[Any]) -> Gathered:
+    if mechanism.traits.finds_keys:
+        return TickLog(Tick(0), ItemLog.of([]))
+    return Counts.of(mechanism.keys, Tick(0), [0] * len(mechanism.keys))
 
 
 def remarks(settings: MonitorSettings) -> list[str]:
@@ -163,9 +176,10 @@ def _collector(
     time: Live | Replay,
     clock: Clock,
     resume: Resume | None,
+    finding: KeyFinding | None = None,
 ) -> Collector:
     return Collector(
-        domain,
+        domain if settings.keys.discover is None else _found(settings, time, clock, finding),
         settings.privacy.unit(),
         settings.stream.tick,
         time,
@@ -175,6 +189,16 @@ def _collector(
         clock=clock,
         resume=resume,
     )
+
+
+def _found(settings: MonitorSettings, time: Live | Replay, clock: Clock, finding: KeyFinding | None) -> Found:
+    """Pages that lists find. Periods lie on round times: a day begins at midnight, in UTC."""
+    assert settings.keys.discover is not None
+    periods = Calendar.around(time.start or clock(), settings.keys.discover)
+    timeout = microseconds(settings.privacy.timeout)
+    if finding is None:
+        return Found(periods, timeout, Discovered(other=settings.keys.other or "other"))
+    return Found(periods, timeout, finding.decide(), given=finding.given)
 
 
 def _calendar(settings: MonitorSettings, store: Store, time: Live | Replay | None, now: datetime) -> Calendar:
@@ -204,12 +228,37 @@ def _facts(
     }
 
 
-def _curator(settings: MonitorSettings, store: Store, keys: Keys, facts: Mapping[str, Any]) -> AnyCurator:
-    return open_curator(store, settings.stream.name, keys, settings.part(), _maker(settings), _plan(settings), facts)
+def _streams(settings: MonitorSettings, domain: KeyDomain, facts: Mapping[str, Any]) -> list[Wanted]:
+    name, part, make = settings.stream.name, settings.part(), _maker(settings)
+    finding = _finding_plan(settings)
+    if finding is None:
+        return streams_of(name, domain.keys, part, make, _plan(settings), facts)
+    return streams_with_found_keys(name, part, make, finding, domain.other or "other", facts)
 
 
-def _streams(settings: MonitorSettings, keys: Keys, facts: Mapping[str, Any]) -> list[Wanted]:
-    return streams_of(settings.stream.name, keys, settings.part(), _maker(settings), _plan(settings), facts)
+def _open(
+    settings: MonitorSettings, store: Store, wanted: Sequence[Wanted], say: Callable[[str], None]
+) -> tuple[AnyCurator, KeyFinding | None]:
+    """The curator of what is counted and, where keys are found, what finds them."""
+    plan = _finding_plan(settings)
+    if plan is None:
+        return open_streams(store, wanted), None
+    store.create_streams([one.definition(store) for one in wanted])
+    counts, found = wanted
+    with ExitStack() as opened:
+        lists = opened.enter_context(found.curate(store))
+        curator = opened.enter_context(counts.curate(store))
+        finding = KeyFinding(store, curator, lists, plan, say)
+        finding.decide()
+        opened.pop_all()
+    return curator, finding
+
+
+def _finding_plan(settings: MonitorSettings) -> KeyPlan | None:
+    keys = settings.keys
+    if keys.discover is None:
+        return None
+    return KeyPlan(Fraction(keys.share), keys.max_items, keys.keep, tuple(keys.patterns))
 
 
 def _maker(settings: MonitorSettings) -> Callable[[Domain, Guarantee], OnlineMechanism]:
@@ -217,7 +266,8 @@ def _maker(settings: MonitorSettings) -> Callable[[Domain, Guarantee], OnlineMec
     known: dict[str, Any] = {} if model is None else {"model": NavigationModel.load(model)}
 
     def make(keys: Domain, guarantee: Guarantee) -> OnlineMechanism:
-        method = settings.method.name or usual_method(guarantee, len(keys), modelled=model is not None)
+        many = max(len(keys), 2) if settings.keys.discover else len(keys)  # what is found are keys, sooner or later
+        method = settings.method.name or usual_method(guarantee, many, modelled=model is not None)
         options = read_options(method_named(method), settings.method.options)
         return make_mechanism(method, keys, guarantee, **options, **known)
 
@@ -236,7 +286,7 @@ def _domain(settings: MonitorSettings) -> KeyDomain:
     other = keys.other or None
     if keys.file is not None:
         return KeyDomain.from_file(keys.file, other=other)
-    return KeyDomain(keys.routes or keys.names or [], other=other)
+    return KeyDomain(keys.routes or keys.names or {}, other=other)  # of found keys: `other` alone
 
 
 def _filters(settings: MonitorSettings) -> Filters:

@@ -157,7 +157,11 @@ def open_curator(
     `promise` is a part of a grant; a guarantee alone is a grant of the stream's own. `facts` are fixed with the
     streams: how their counts come about, what their owner vouches for.
     """
-    wanted = streams_of(name, keys, promise, make, plan, facts)
+    return open_streams(store, streams_of(name, keys, promise, make, plan, facts))
+
+
+def open_streams(store: Store, wanted: Sequence[Wanted]) -> AnyCurator:
+    """The curator of one stream; or of a live stream and that of its ranges."""
     # All at once: whoever sees one of them also sees that the promise has a second part.
     store.create_streams([one.definition(store) for one in wanted])
     if len(wanted) == 1:
@@ -176,7 +180,7 @@ class Wanted:
     """A stream as a monitor would have it: what it draws, by which mechanism, and what is fixed with it."""
 
     name: str
-    mechanism: OnlineMechanism
+    mechanism: OnlineMechanism[Any]
     part: Part
     facts: Mapping[str, Any]
 

@@ -36,6 +36,8 @@ def counting(
         "other": domain.other,
         "source": _source(settings),
     }
+    if settings.keys.discover is not None:
+        facts["discover"] = microseconds(settings.keys.discover)
     if time is None:
         return facts
     facts |= {
@@ -51,10 +53,11 @@ def counting(
 
 def attested(settings: MonitorSettings) -> dict[str, str]:
     """What somebody other than the code vouches for, a sentence each."""
-    sentences = {
-        "keys": "The keys are public: the owner listed them in the settings, and they do not come from the data.",
-        "identity": _identity(settings),
-    }
+    sentences = {"identity": _identity(settings)}
+    if settings.keys.discover is None:
+        sentences["keys"] = (
+            "The keys are public: the owner listed them in the settings, and they do not come from the data."
+        )
     if isinstance(settings.source, CountsSource):
         bound = settings.privacy.unit().pinned_bound
         sentences["counts"] = f"Whoever sends the counts vouches that the bound was enforced before: {bound}."

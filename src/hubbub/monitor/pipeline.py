@@ -10,15 +10,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Literal, TypeVar
 
-from hubbub.collect import Batch, CountingByCuts, Cutter, Ended, Replay, Resume, Source
+from hubbub.collect import Batch, CountingByCuts, Cutter, Ended, PeriodEnded, Replay, Resume, Source
 from hubbub.collect.clock import STEP, Clock
 from hubbub.collect.resume import oldest_needed, start_at_the_end
 from hubbub.confidential import Counts, Cut
 from hubbub.errors import PrivacyRefusal, StoreUnavailable, TickOutOfOrder, TickTaken
+from hubbub.monitor.key_finding import KeyFinding
 from hubbub.monitor.paired import AnyCurator
-from hubbub.released import Release
+from hubbub.released import Release, Tick
 from hubbub.store import Store
 
 FORGET_SECONDS = 5.0
@@ -75,10 +77,12 @@ class Pipeline:
         on_counts: Callable[[Counts], None] = _nothing,
         say: Callable[[str], None] = _nothing,
         grace: timedelta = timedelta(0),
+        finding: KeyFinding | None = None,
     ) -> None:
         self.name = curator.stream.name
         self._store, self._curator, self._source = store, curator, source
         self._clock, self._on_release, self._on_counts, self._say = clock, on_release, on_counts, say
+        self._finding = finding
         self._forgot_at = time.monotonic()
         self._last: Release | None = None
         self._trouble = ""
@@ -109,7 +113,9 @@ class Pipeline:
             self._cuts = [self._store.keep_cut(self.name, start_at_the_end(self._source, -1, self._clock))]
             collector, grace = fresh, timedelta(0)
         else:
-            resume = Resume.of(self._cuts, tick, fresh.calendar, fresh.span, fresh.ahead, self._source, self._clock)
+            resume = Resume.of(
+                self._cuts, tick, fresh.calendar.start, fresh.needed_from(tick), self._source, self._clock
+            )
             self._again, self._past_lost = deque(resume.again), resume.lost
             self._cuts = [resume.cut, *resume.again]
             collector = self._collect(resume)
@@ -217,6 +223,8 @@ class Pipeline:
         self.stop.set()
         self._forget(now=True)
         self._curator.close()
+        if self._finding is not None:
+            self._finding.close()
         self._source.close()
 
     def status(self) -> Mapping[str, str | int | float | bool | None]:
@@ -335,17 +343,23 @@ class Pipeline:
 
     def _step_replay(self) -> bool:
         batch = self._source.poll({})
-        for counts in self._collector.drain() if batch is None else self._collector.add(batch):
-            self._publish(Ended(counts))
+        for given in self._collector.drain() if batch is None else self._collector.add(batch):
+            self._publish(given if isinstance(given, PeriodEnded) else Ended(given))
         return batch is not None
 
     def _over(self) -> None:
         """A live source that takes no more: what has ended by now is given out."""
-        for counts in self._collector.drain():
-            self._publish(Ended(counts, self._collector.doubt_of(counts.tick)))
+        for given in self._collector.drain():
+            if isinstance(given, PeriodEnded):
+                self._publish(given)
+            else:
+                self._publish(Ended(given, self._collector.doubt_of(given.tick)))
 
-    def _publish(self, ended: Ended) -> None:
+    def _publish(self, ended: Ended | PeriodEnded) -> None:
         """Release one tick, or predict one that was not measured; wait for the store as long as it takes."""
+        if isinstance(ended, PeriodEnded):
+            self._find_keys(ended)
+            return
         tick = ended.counts.tick
         self._on_counts(ended.counts)
         try:
@@ -357,10 +371,21 @@ class Pipeline:
         self._say(_line(release, ended.doubt))
         self._on_release(release)
 
+    def _find_keys(self, period: PeriodEnded) -> None:
+        """The list of a period; the ticks after it are counted by what it found."""
+        finding = self._finding
+        assert finding is not None, "periods end where keys are found"
+        seen_before = self._ended_before(period.tick)
+        publish = partial(finding.publish, period, seen_before=seen_before)
+        self._collector.count_by(self._patiently(publish, f"list {period.tick.index}"))
+
+    def _ended_before(self, tick: Tick) -> bool:
+        """Whether it was over before we came."""
+        return tick.start is not None and tick.length is not None and tick.start + tick.length <= self._started
+
     def _outcome(self, ended: Ended) -> Release:
         tick = ended.counts.tick
-        ended_before = tick.start is not None and tick.start + self._collector.calendar.length <= self._started
-        if ended_before and not self._curator.proved:
+        if self._ended_before(tick) and not self._curator.proved:
             # The store may have been set back: what ended before we came may have been released before.
             return self._curator.lose(tick)
         return self._curator.predict(tick) if ended.doubt else self._curator.release(ended.counts)
@@ -391,10 +416,8 @@ class Pipeline:
             or not (now or time.monotonic() - self._forgot_at > FORGET_SECONDS)
         ):
             return
-        collector = self._collector
-        oldest = oldest_needed(
-            self._cuts, self._last.tick.index, collector.calendar, collector.span, collector.ahead
-        )  # fmt: skip
+        last = self._last.tick.index
+        oldest = oldest_needed(self._cuts, last, self._collector.needed_from(last))
         if oldest is None:
             return
         try:

@@ -20,6 +20,7 @@ from pydantic import (
 
 from hubbub.errors import HubbubError
 from hubbub.exact import positive
+from hubbub.itemlogs.claim import MOST_ITEMS
 from hubbub.masking import MASK
 from hubbub.mechanism import read_options
 from hubbub.methods import method_named
@@ -117,17 +118,51 @@ Source = Annotated[
 
 
 class KeySettings(_Table):
-    """What is counted. The list is public; a path that is on it nowhere counts as `other`."""
+    """What is counted. The list is public; a path that is on it nowhere counts as `other`.
+
+    `keys = "discover"` in place of the table finds the keys of each day.
+    """
 
     names: list[str] | None = Field(None, description="Keys as they are: names, paths, or patterns such as /article/*.")
     routes: dict[str, str] | None = Field(None, description="Keys by name, each with its path or pattern.")
     file: Path | None = Field(None, description="A file with one key per line, `name = /pattern/*` or just a path.")
+    discover: Duration | None = Field(
+        None,
+        description='Nobody lists the keys: each period of this length, "1h" or "1d", finds those of the next, by what '
+        'enough of its sessions looked at. Fixed for the stream. For `protect = "session"` with a delta.',
+    )
+    share: Amount = Field(
+        "1/4", description="With `discover`: the part of the budget that finding keys gets; counts get the rest. Fixed."
+    )
+    max_items: int = Field(
+        5,
+        ge=1,
+        le=MOST_ITEMS,
+        strict=True,
+        description="With `discover`: for how many pages a session counts in a list, drawn at random. Fixed.",
+    )
+    keep: int = Field(
+        3, ge=1, le=1000, strict=True, description="With `discover`: for how many lists a key stays that was found."
+    )
+    patterns: list[str] = Field(
+        [],
+        description="With `discover`: patterns you approve of, out of those that `hubbub published --patterns` offers. "
+        "Each counts in place of the names that fit it, from the next start on.",
+    )
     other: str | Literal[False] = Field("other", description="The key of all other paths; false drops them.")
 
     @model_validator(mode="after")
-    def _one_of_three(self) -> KeySettings:
-        if sum(given is not None for given in (self.names, self.routes, self.file)) != 1:
-            raise ValueError("give exactly one of `names`, `routes` and `file`")
+    def _one_of_four(self) -> KeySettings:
+        if sum(given is not None for given in (self.names, self.routes, self.file, self.discover)) != 1:
+            raise ValueError("give exactly one of `names`, `routes`, `file` and `discover`")
+        if self.discover is None:
+            idle = {"share", "max_items", "keep", "patterns"} & self.model_fields_set
+            if idle:
+                raise ValueError(f"`{min(idle)}` belongs to `discover`, which is not given")
+        elif self.other is False:
+            raise ValueError("with `discover` whatever was not found counts as `other`: it needs a name")
+        if Fraction(self.share) >= 1:
+            raise ValueError(f"`share` must lie between 0 and 1; got {self.share}")
         return self
 
 
@@ -145,6 +180,11 @@ class PrivacySettings(_Table):
         None, description="Promise epsilon with this delta (Gaussian noise), e.g. 1e-9. Left out, the promise is pure."
     )
     rho: Amount | None = Field(None, description="Promise zCDP with this rho (Gaussian noise) instead of an epsilon.")
+    slips: Amount | None = Field(
+        None,
+        description="What thresholds may let slip: a part of `delta`, or a delta beside `rho`. Where keys are found, "
+        "half of `delta` if you say nothing.",
+    )
     max_ticks: int = Field(
         20,
         ge=1,
@@ -181,9 +221,12 @@ class PrivacySettings(_Table):
             timeout=self.timeout if self.protect == "session" else None,
         )
 
-    def guarantee(self) -> Guarantee:
+    def guarantee(self, *, finds_keys: bool = False) -> Guarantee:
+        slips: str | Fraction | None = self.slips
+        if finds_keys and slips is None and self.delta is not None:
+            slips = Fraction(self.delta) / 2
         return Guarantee.parse(
-            self.unit(), epsilon=self.epsilon, delta=self.delta, rho=self.rho, allow_weak=self.allow_weak
+            self.unit(), epsilon=self.epsilon, delta=self.delta, rho=self.rho, slips=slips, allow_weak=self.allow_weak
         )
 
     @model_validator(mode="after")
@@ -325,9 +368,14 @@ class MonitorSettings(_Table):
     store: StoreSettings = StoreSettings()
     publish: ServerSettings = ServerSettings()
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the grant."""
+        return self.privacy.guarantee(finds_keys=self.keys.discover is not None)
+
     def part(self) -> Part:
-        """What the stream draws of which grant; with ranges, they share it."""
-        guarantee = self.privacy.guarantee()
+        """What the stream draws of which grant; with ranges, or with keys that are found, two streams share it."""
+        guarantee = self.guarantee
         return Grant(self.stream.name, guarantee).part() if self.grant is None else self.grant.part(guarantee)
 
     @model_validator(mode="after")
@@ -336,6 +384,38 @@ class MonitorSettings(_Table):
             self.part()
         except HubbubError as error:
             raise ValueError(f"{error.message} {error.hint}".rstrip(". ")) from None
+        return self
+
+    @field_validator("keys", mode="before")
+    @classmethod
+    def _in_a_word(cls, keys: Any) -> Any:
+        return {"discover": "1d"} if keys == "discover" else keys
+
+    @model_validator(mode="after")
+    def _can_find_keys(self) -> MonitorSettings:
+        period = self.keys.discover
+        if period is None:
+            return self
+        if self.privacy.protect != "session":
+            raise ValueError(
+                "`discover` is about sessions: each counts in the one list of the period in which it begins. Give "
+                'protect = "session", or list the keys'
+            )
+        if not self.guarantee.slips:
+            raise ValueError(
+                "finding keys needs a delta: a page that one session alone has must not be named, and that is certain "
+                "up to a delta only. Give `delta` beside `epsilon`, e.g. 1e-9 (or `slips` beside `rho`)"
+            )
+        if period < self.stream.tick:
+            raise ValueError("`discover` must be at least as long as a tick")
+        if isinstance(self.source, CountsSource):
+            raise ValueError("counts that come ready-made have their keys: list them")
+        if self.ranges is not None:
+            raise ValueError(
+                "ranges add up the same keys over many ticks, and keys that are found change: leave one out"
+            )
+        if self.method.model is not None:
+            raise ValueError("a model knows its pages, and keys that are found change: leave `model` out")
         return self
 
     @field_validator("publish")

@@ -31,6 +31,7 @@ GRANT = "grant"
 """The option that names the whole grant of a stream and its share: so the stream's hash covers both."""
 
 RANGES_OF = "ranges_of"
+KEYS_OF = "keys_of"
 """The option of a stream of ranges that names the live stream: both get the same counts, and answer together."""
 
 MECHANISM = "mechanism"
@@ -60,6 +61,11 @@ _UNPINNED = (
 def ranges_name(name: str) -> str:
     """The stream of ranges that stands beside the stream `name`; a monitor's stream has no dot in its name."""
     return f"{name}.ranges"
+
+
+def keys_name(name: str) -> str:
+    """The stream of lists that finds the keys of the stream `name`."""
+    return f"{name}.keys"
 
 
 @dataclass(frozen=True)
@@ -261,6 +267,12 @@ class Stream:
     def ranges_of(self) -> str | None:
         """The live stream that this one answers ranges for; None for a stream that stands for itself."""
         live = self.options.get(RANGES_OF)
+        return live if isinstance(live, str) else None
+
+    @property
+    def keys_of(self) -> str | None:
+        """The live stream whose keys the lists of this one find; None where lists stand for themselves."""
+        live = self.options.get(KEYS_OF)
         return live if isinstance(live, str) else None
 
     @property

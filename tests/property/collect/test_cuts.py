@@ -92,7 +92,7 @@ class Player:
             self.cuts = [start_at_the_end(self.source, -1, self.clock)]
             self.engine, self.again = fresh, []
         else:
-            resume = Resume.of(self.cuts, tick, fresh.calendar, fresh.span, fresh.ahead, self.source, self.clock)
+            resume = Resume.of(self.cuts, tick, fresh.calendar.start, fresh.needed_from(tick), self.source, self.clock)
             self.engine, self.again = self.collector(resume), list(resume.again)
             self.cuts = [resume.cut, *resume.again]
         self.cutter = Cutter(

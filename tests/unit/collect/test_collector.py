@@ -236,7 +236,7 @@ def test_a_restart_reads_again_from_a_cut_that_is_old_enough():
     cuts = [Cut(n, seconds(60 * (n + 1) + 30), {"at": str(n + 1)}, "listed") for n in range(-1, 19)]
     session, source = Session(2, timedelta(minutes=2)), Listed(records)
     engine, _ = live(session, stay=False)
-    resume = Resume.of(cuts, 17, engine.calendar, engine.span, engine.ahead, source, lambda: seconds(1200))
+    resume = Resume.of(cuts, 17, engine.calendar.start, engine.needed_from(17), source, lambda: seconds(1200))
     # Two ticks, a timeout of two, and ten seconds of clocks ahead before the end of tick 17.
     assert (resume.cut.tick, source.at, [cut.tick for cut in resume.again]) == (12, 13, [13, 14, 15, 16, 17, 18])
     assert resume.since == resume.cut.time
@@ -259,7 +259,7 @@ def test_a_past_that_is_not_proved_is_distrusted():
         (Listed([{}] * 7, name="another"), cuts),  # another machine's
         (Listed([{}] * 7, name="b"), [*cuts, Cut(19, seconds(1300), {"at": "1"}, "c")]),
     ):
-        resume = Resume.of(kept, 18, engine.calendar, engine.span, engine.ahead, source, lambda: seconds(1400))
+        resume = Resume.of(kept, 18, engine.calendar.start, engine.needed_from(18), source, lambda: seconds(1400))
         assert (resume.since, resume.again, source.at) == (seconds(1400), (), 7)
         again, _ = live(Session(2, timedelta(minutes=2)), resume=resume, stay=False)
         # From now on: ten seconds of clocks ahead, a timeout of two minutes, two ticks.

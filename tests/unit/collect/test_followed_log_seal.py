@@ -10,7 +10,6 @@ import pytest
 from tests.support.log_world import Texts
 
 from hubbub.collect import Resume
-from hubbub.collect.calendar import Calendar
 from hubbub.collect.sources import FollowedFile
 from hubbub.collect.sources.log import seal
 from hubbub.confidential import Cut
@@ -153,7 +152,7 @@ def test_what_is_settled_is_left_out(log, monkeypatch):
 @pytest.mark.parametrize("rewritten", [False, True])
 def test_a_restart_distrusts_a_past_that_was_rewritten(log, rewritten):
     """Lines that are gone would give a visitor the bound again."""
-    calendar, frontiers = Calendar(START, timedelta(seconds=1)), followed(log, 6)
+    frontiers = followed(log, 6)
     identity = FollowedFile(log, Texts()).identity
     cuts = [
         Cut(tick - 1, START + timedelta(seconds=tick), frontier, identity) for tick, frontier in enumerate(frontiers)
@@ -162,5 +161,5 @@ def test_a_restart_distrusts_a_past_that_was_rewritten(log, rewritten):
         rewrite(log, 3)
     now = START + timedelta(seconds=10)
     with FollowedFile(log, Texts()) as again:
-        resume = Resume.of(cuts, 4, calendar, timedelta(seconds=60), timedelta(0), again, lambda: now)
+        resume = Resume.of(cuts, 4, START, [START - timedelta(seconds=55)], again, lambda: now)
     assert resume.since == (now if rewritten else None)

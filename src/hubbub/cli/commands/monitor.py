@@ -39,7 +39,7 @@ def command(
         for remark in check_settings(settings):
             out.note(remark)
         out.text(f"{path} is in order. {_promise(settings)}")
-        out.document({"settings": to_plain(settings), "guarantee": str(settings.privacy.guarantee())})
+        out.document({"settings": to_plain(settings), "guarantee": str(settings.guarantee)})
         return
 
     from hubbub.monitor.running import Running
