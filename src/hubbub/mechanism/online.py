@@ -120,7 +120,7 @@ class OnlineMechanism(Mechanism, Generic[In]):
 
     @final
     def change_domain(self, keys: Domain) -> None:
-        """Count by `keys` from the next tick on: the estimator starts anew, the account and the ticks go on.
+        """Count by `keys` from the next tick on: the account and the ticks go on, and what is known of keys that stay.
 
         The keys must follow from released values alone. A store sees to that: `Curator.change_domain`.
         """
@@ -130,11 +130,12 @@ class OnlineMechanism(Mechanism, Generic[In]):
                 "Use a method whose ticks are independent and cost the same, such as lpa, ukf or navigation.",
             )
         guarantee, source, options = self.guarantee, self.source, self._options
-        account, at = self._account, self._next
+        account, at, before, known = self._account, self._next, self.keys, self._state()
         type(self)(keys, guarantee, source=source, **options)  # what cannot be is refused before anything changes
         vars(self).clear()
         self.__init__(keys, guarantee, source=source, **options)  # type: ignore[misc]
         self._account, self._next = account, at
+        self._inherit(before, *known)
 
     def snapshot(self) -> Snapshot:
         """All that is needed to go on: public, since estimators see released values only."""
@@ -175,6 +176,9 @@ class OnlineMechanism(Mechanism, Generic[In]):
 
     @abstractmethod
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None: ...
+
+    def _inherit(self, before: Domain, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """The domain changed: go on with what was known of the keys `before`. Here: with nothing, from the start."""
 
     def _skip(self, tick: Tick, missing: int) -> None:
         """Go over `missing` ticks that nobody measured, up to `tick`, whose length is theirs."""

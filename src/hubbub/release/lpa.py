@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hubbub.mechanism import Estimate, Measurement, Traits
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
+from hubbub.release.heritage import inherit
 from hubbub.release.releaser import Releaser
 from hubbub.released import Domain, Tick
 
@@ -57,6 +58,11 @@ class Lpa(Releaser):
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
         self._last = arrays["last"]
+
+    def _inherit(self, before: Domain, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
+        known = inherit(before, self.keys, arrays["last"], np.zeros(len(before)))
+        if known is not None:
+            self._last = known.level
 
 
 def as_measured(measurement: Measurement) -> Estimate:

@@ -15,6 +15,7 @@ from hubbub.mechanism.kinds import PerKey
 from hubbub.models import NavigationModel
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
+from hubbub.release.heritage import inherit
 from hubbub.release.model import Model
 from hubbub.release.releaser import Releaser
 from hubbub.release.ukf import checked_variances, nothing_known, told
@@ -94,6 +95,17 @@ class Mkf(Releaser):
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
         self._filter = DenseState(arrays["mean"], arrays["covariance"]) if arrays else None
+
+    def _inherit(self, before: Domain, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
+        known = inherit(before, self.keys, arrays["mean"], arrays["covariance"].diagonal()) if arrays else None
+        if known is None:
+            return
+        covariance = np.diag(known.variance)
+        kept = np.flatnonzero(known.kept)
+        among = arrays["covariance"][np.ix_(known.sources[kept], known.sources[kept])].copy()
+        np.fill_diagonal(among, known.variance[kept])
+        covariance[np.ix_(kept, kept)] = among
+        self._filter = DenseState(known.level, covariance)
 
 
 def _told(state: DenseState) -> Estimate:

@@ -19,6 +19,7 @@ from hubbub.mechanism.kinds import Number, Record, Truth
 from hubbub.models import NavigationModel
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
+from hubbub.release.heritage import inherit
 from hubbub.release.model import Model
 from hubbub.release.releaser import Releaser
 from hubbub.release.ukf import nothing_known, told
@@ -146,6 +147,15 @@ class Navigation(Releaser):
         self._filter = AdaptiveState(
             calm=calm, others=others, scale=facts["scale"], scale_variance=facts["scale_variance"], **plain
         )  # fmt: skip
+
+    def _inherit(self, before: Domain, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        known = inherit(before, self.keys, arrays["level"], arrays["variance"]) if arrays else None
+        if known is None or self._model is not None:  # a model knows its keys, and has a start of its own
+            return
+        self._noise_scale = facts["noise_scale"]
+        drift = np.full(len(self.keys), arrays["calm_drift_variance"].mean())
+        drift[known.kept] = arrays["calm_drift_variance"][known.sources[known.kept]]
+        self._filter = adaptive.begin(known.level, known.variance, drift, 0.0, self._habits)
 
 
 def _noise_of(measurement: Measurement) -> Noise:

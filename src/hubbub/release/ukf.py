@@ -14,6 +14,7 @@ from hubbub.mechanism import Estimate, Measurement, Option
 from hubbub.mechanism.kinds import PerKey
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
+from hubbub.release.heritage import inherit
 from hubbub.release.releaser import Releaser
 from hubbub.released import Domain, Tick
 
@@ -71,6 +72,11 @@ class Ukf(Releaser):
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
         self._filter = ScalarState(arrays["mean"], arrays["variance"]) if arrays else None
+
+    def _inherit(self, before: Domain, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
+        known = inherit(before, self.keys, arrays["mean"], arrays["variance"]) if arrays else None
+        if known is not None:
+            self._filter = ScalarState(known.level, known.variance)
 
 
 def _told(state: ScalarState) -> Estimate:
