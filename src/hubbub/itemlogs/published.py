@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hubbub.errors import UnknownKey
 from hubbub.itemlogs.claim import Claim
-from hubbub.itemlogs.patterns import LEAST, Pattern, patterns_of
 from hubbub.released import Value
+from hubbub.released.patterns import LEAST, Pattern, patterns_of
 from hubbub.released.shown import ROWS, Shown, more
 
 COUNTED = (

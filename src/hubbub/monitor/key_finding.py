@@ -11,11 +11,11 @@ from typing import Any
 from hubbub.collect import PeriodEnded
 from hubbub.errors import InvalidParameter, TickOutOfOrder, TickTaken
 from hubbub.itemlogs import ItemLists, ItemLog, TickLog
-from hubbub.itemlogs.patterns import patterns_of
 from hubbub.mechanism import OnlineMechanism
 from hubbub.monitor.paired import Wanted
 from hubbub.privacy import Guarantee, Part
 from hubbub.released import Discovered, Domain, Release
+from hubbub.released.patterns import patterns_of
 from hubbub.store import Curator, Store
 from hubbub.store.stream import KEYS_OF, keys_name
 

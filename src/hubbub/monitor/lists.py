@@ -185,6 +185,10 @@ def read_lists(store: Store, name: str) -> list[Published]:
 
 def published_from(release: Release, method: str, claim: Claim) -> Published:
     """A stored release as the list that it is."""
+    if release.is_predicted and release.cost.is_free:
+        raise UnknownKey(
+            f"There is no list {release.tick.index}: nothing was measured for it, or charged.", "Read another one."
+        )
     if release.is_predicted or release.measurements is None:
         raise UnknownKey(
             f"List {release.tick.index} was never published: it was lost when a step failed after it was charged.",

@@ -1,7 +1,7 @@
 """What anyone may see: ticks, domains, releases, and the state of estimators (which saw released values only)."""
 
 from hubbub.released.cost import Cost
-from hubbub.released.discovered import Discovered
+from hubbub.released.discovered import Discovered, same_whole
 from hubbub.released.domain import Domain, domain_from
 from hubbub.released.grid import Grid
 from hubbub.released.hierarchy import Hierarchy
@@ -25,4 +25,5 @@ __all__ = [
     "Value",
     "domain_from",
     "plus_minus",
+    "same_whole",
 ]

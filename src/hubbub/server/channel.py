@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from hubbub.detectors import Change
-from hubbub.released import Domain, Release
+from hubbub.released import Domain, Release, same_whole
 from hubbub.server.picture import Picture, Pictures
 from hubbub.server.settings import ServerSettings
 
@@ -77,10 +77,12 @@ class Channel:
             woken.set()
 
     def _turn_to(self, keys: Domain) -> None:
-        """Where a released decision changed what is counted, the recent past begins anew: curves have one key each."""
+        """A released decision changed what is counted. The recent past stays if all keys together mean the same."""
         if keys is not self.keys and keys != self.keys:
+            past = self.history if same_whole(self.keys, keys) else ()
             self.keys = keys
             self.history = self._empty(self._settings.history)
+            self.history.extend(past)
             self.changes.clear()
 
     def _empty(self, most: int) -> deque[Release]:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.released import Release
+from hubbub.released import Domain, Release
 from hubbub.server.sums import total_of
 
 Point: TypeAlias = tuple[int, float | None, float | None, float | None, int]
@@ -35,14 +35,26 @@ def thin(releases: Sequence[Release], most: int) -> tuple[list[Release], int]:
     return list(releases[::-1][::step][::-1]), step
 
 
-def of_keys(releases: Sequence[Release], positions: Sequence[int]) -> list[Curve]:
-    """One curve for each of these keys."""
-    at = list(positions)
-    values, lower, upper, errors = (
-        np.array([getattr(release, field)[at] for release in releases])
-        for field in ("values", "lower", "upper", "standard_errors")
-    )
-    return _curves(releases, values, lower, upper, errors)
+def of_keys(releases: Sequence[Release], keys: Domain, positions: Sequence[int]) -> list[Curve]:
+    """One curve for each of these keys of `keys`. It has no points where a release counted by others."""
+    at = np.array(positions, dtype=np.intp)
+    columns = [np.full((len(releases), len(at)), np.nan) for _ in range(4)]
+    before: Domain | None = None
+    for row, release in enumerate(releases):
+        if release.keys is not before:
+            before = release.keys
+            there, where = np.arange(len(at)), at
+            if before is not keys and before != keys:
+                there, where = _by_name(keys, at, before)
+        for column, field in zip(columns, ("values", "lower", "upper", "standard_errors"), strict=True):
+            column[row, there] = getattr(release, field)[where]
+    return _curves(releases, *columns)
+
+
+def _by_name(keys: Domain, at: NDArray[np.intp], other: Domain) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Which of these keys the other domain has, and where."""
+    found = [(i, other.position(name)) for i, name in enumerate(keys.names[place] for place in at) if name in other]
+    return (np.array([i for i, _ in found], np.intp), np.array([place for _, place in found], np.intp))
 
 
 def of_total(releases: Sequence[Release]) -> Curve:

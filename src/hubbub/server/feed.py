@@ -8,11 +8,12 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import takewhile
 
 from hubbub.errors import HubbubError, UnknownStream
 from hubbub.masking import masked
 from hubbub.privacy import Guarantee
-from hubbub.released import Domain, Release
+from hubbub.released import Domain, Release, same_whole
 from hubbub.server.channel import MOST_CELLS, Channel, encode
 from hubbub.server.clock import Clock, end_of
 from hubbub.server.faults import place_of
@@ -201,10 +202,10 @@ class Feed:
         return list(self._store.releases(name, first=first, limit=most))
 
     def _past(self, stream: Stream, most: int) -> Sequence[Release]:
-        """The newest releases that count by the present domain; the last one before, if there is none yet."""
-        changed = self._store.decisions(stream)
-        past = self._store.latest(stream, most, first=changed[-1].tick) if changed else self._store.latest(stream, most)
-        return past or self._store.latest(stream)
+        """The newest releases of which all keys together mean the same as those of the last one."""
+        past = self._store.latest(stream, most)
+        alike = takewhile(lambda release: same_whole(release.keys, past[-1].keys), reversed(past))
+        return list(alike)[::-1]
 
     def _at_once(self, name: str, most: int) -> int:
         """How many releases are taken into memory at a time: few of a stream with many keys."""

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import StoreError
+from hubbub.released.patterns import patterns_of
 from hubbub.server.errors import NotFound
-from hubbub.server.lists import ROWS, STATES, ItemList, Overview
+from hubbub.server.lists import ROWS, STATES, ItemList, Overview, State
 from hubbub.store import Stream
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def facts(desk: Desk, stream: Stream, number: int | None, query: str, page: int)
     """Everything on the page. Reads the store: called in a worker thread."""
     about = None if desk.items is None else desk.items.about(stream)
     told: dict[str, Any] = {"shown": None, "number": None, "q": query, "state": None, "card": (), "about": about}
+    told["patterns"] = ()
     try:
         overview = desk.lists.overview(stream)
     except StoreError:
@@ -61,7 +63,7 @@ def facts(desk: Desk, stream: Stream, number: int | None, query: str, page: int)
         return told
     state = overview.state(wanted)
     told["state"] = state
-    if state in ("lost", "open"):
+    if state in ("lost", "open", "passed"):
         return told
     try:
         shown = desk.lists.read(stream, wanted)
@@ -69,16 +71,21 @@ def facts(desk: Desk, stream: Stream, number: int | None, query: str, page: int)
         return told | {"state": "away"}
     card = () if about is None else (about.card if shown.counted else about.card_without_counts)
     drawn = page_of(shown, query, page)
+    if stream.keys_of is not None:
+        told["patterns"] = patterns_of(shown.names)
     bars = [_bar(row, shown.edge) if shown.counted else None for row in drawn["rows"]]
     return told | {"shown": drawn, "rows": list(zip(drawn["rows"], bars, strict=True)), "card": card}
 
 
 def picker(overview: Overview) -> list[tuple[int, str]]:
     """The lists to choose from, the newest first, and what became of those that cannot be shown."""
-    return [
-        (number, f"list {number:,}" if state == "published" else f"list {number:,} ({STATES[state]})")
-        for number, state in reversed(overview.states)
-    ]
+    return [(number, _said(overview, number, state)) for number, state in reversed(overview.states)]
+
+
+def _said(overview: Overview, number: int, state: State) -> str:
+    began = overview.begins.get(number)
+    words = f"list {number:,}" if began is None else f"list {number:,}, from {began:%Y-%m-%d %H:%M} UTC"
+    return words if state == "published" else f"{words} ({STATES[state]})"
 
 
 def _bar(row: dict[str, Any], edge: float) -> dict[str, str]:

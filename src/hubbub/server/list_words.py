@@ -11,7 +11,9 @@ def bound(stream: Stream) -> str:
     """For how much one person counts: the mechanism's own bound, which is another than that of counts."""
     most, lists = int(stream.mechanism["max_items"]), stream.guarantee.unit.horizon
     items = "one item" if most == 1 else f"{most:,} different items"
-    which = "a list" if lists is None else "the only list" if lists == 1 else f"each of the {lists:,} lists"
+    alone = stream.guarantee.unit.max_ticks == 1  # of a unit without a horizon: it counts in the tick where it begins
+    period = "the one list of the period in which it begins" if alone else "a list"
+    which = period if lists is None else "the only list" if lists == 1 else f"each of the {lists:,} lists"
     one = stream.guarantee.unit.one
     return (
         f"{one[:1].upper()}{one[1:]} counts for at most {items} in {which}, once for each, however many the log holds."

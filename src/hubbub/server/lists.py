@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
@@ -28,9 +29,10 @@ MOST_LISTED = 500
 MOST_KEPT = 400_000
 """Items of all lists together that stay in memory: some 150 MB."""
 
-State = Literal["published", "lost", "open"]
+State = Literal["published", "passed", "lost", "open"]
 STATES: dict[State, str] = {
     "published": "published",
+    "passed": "nothing was measured",
     "lost": "lost",
     "open": "charged, not published",
 }
@@ -43,6 +45,8 @@ class Overview:
     states: tuple[tuple[int, State], ...]
     promised: int | None
     """How many lists there may be in all; None where the promise is about each visit, say, and lists have no end."""
+    begins: Mapping[int, datetime] = field(default_factory=dict)
+    """When the periods of lists began, where they have a time."""
     is_fresh: bool = True
     """False where the store does not answer, and this is what it said last."""
 
@@ -135,9 +139,10 @@ class Lists:
             known = self._overviews.get(stream.name)
             if known is None:
                 raise
-            return Overview(known.states, known.promised, is_fresh=False)
+            return replace(known, is_fresh=False)
         states = tuple((debit.tick, _state(debit.state, debit.purpose)) for debit in debits)
-        made = Overview(states, stream.guarantee.unit.horizon)
+        begins = {debit.tick: start for debit in debits if (start := debit.at.start) is not None}
+        made = Overview(states, stream.guarantee.unit.horizon, begins)
         self._overviews[stream.name] = made
         return made
 
@@ -151,6 +156,8 @@ class Lists:
         release = self._release(stream, number)
         if release is None:
             raise NotFound("There is no such list.", "Without `list` the newest is shown, and which others there are.")
+        if release.is_predicted and release.cost.is_free:
+            raise NotFound("There is no such list: nothing was measured for it, or charged.", "Read another one.")
         if release.is_predicted:
             raise NotFound(
                 "This list was never published: it was lost when a step failed after it was charged.",
@@ -173,5 +180,5 @@ class Lists:
 def _state(state: str, purpose: str) -> State:
     """A debit in the words of lists. A tick that was let pass without a log was charged nothing, and has no list."""
     if state == "settled":
-        return "lost" if purpose == "prediction" else "published"
+        return "passed" if purpose == "prediction" else "published"
     return "lost" if state == "lost" else "open"

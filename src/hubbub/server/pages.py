@@ -189,8 +189,8 @@ class Pages:
             return {"picture": None}
         recent = list(channel.history)[-window:]
         points, step = curves.thin(recent, SPARK_POINTS)
-        position = picture.release.keys.position
-        sparks = curves.of_keys(points, [position(row.key) for row in picture.rows])
+        keys = picture.release.keys
+        sparks = curves.of_keys(points, keys, [keys.position(row.key) for row in picture.rows])
         wide, wide_step = curves.thin(recent, CURVE_POINTS)
         total = curves.of_total(wide)
         last = picture.release.tick.index
@@ -213,6 +213,7 @@ class Pages:
                 "tick": last,
                 "begin": recent[0].tick.index,
                 "fewest": FEWEST,
+                "decision": picture.decision,
                 "total": total.points,
                 "keys": {row.key: curve.points for row, curve in zip(picture.rows, sparks, strict=True)},
             },
@@ -235,7 +236,7 @@ class Pages:
             return facts
         recent = list(channel.history)[-window:]
         release = recent[-1]
-        (curve,) = curves.of_keys(curves.thin(recent, CURVE_POINTS)[0], [i])
+        (curve,) = curves.of_keys(curves.thin(recent, CURVE_POINTS)[0], channel.keys, [i])
         last = release.tick.index
         first = _left_edge(recent, window)
         top = charts.nice_top([curve])

@@ -12,7 +12,7 @@ import numpy as np
 
 from hubbub.detectors import Change, ChangeDetector
 from hubbub.detectors.change import beyond_noise
-from hubbub.released import Domain, Release, Value, plus_minus
+from hubbub.released import Discovered, Domain, Release, Value, plus_minus, same_whole
 from hubbub.released.value import PREDICTED
 from hubbub.server import clock
 from hubbub.server.ranking import Rank, Ranking
@@ -142,7 +142,14 @@ class Picture:
             "trend": None if self.trend is None else self.trend.to_dict(),
             "keys": [row.to_dict() for row in self.rows],
             "omitted": self.omitted,
+            "decision": self.decision,
         }
+
+    @property
+    def decision(self) -> str:
+        """Which release decided what is counted; empty where somebody listed the keys."""
+        keys = self.release.keys
+        return keys.decision if isinstance(keys, Discovered) else ""
 
 
 class ListPicture(Picture):
@@ -205,8 +212,9 @@ class Pictures:
     def _seen(self, release: Release, total: Value) -> list[Change]:
         """Remember a release for those that follow; the changes that it shows."""
         if self._keys is None or (release.keys is not self._keys and release.keys != self._keys):
-            self._keys = release.keys  # another domain: nothing before can be compared with what comes
-            self._totals.clear()
+            if self._keys is None or not same_whole(self._keys, release.keys):
+                self._totals.clear()  # nothing before can be compared with what comes
+            self._keys = release.keys
             self._detector = ChangeDetector()
         self._totals.append(total)
         return self._detector.update(release) if len(release.keys) <= MOST_WATCHED else []

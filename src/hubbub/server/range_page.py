@@ -112,7 +112,7 @@ def _from_history(channel: Channel, positions: Sequence[int] | None, last: int) 
     history = list(channel.history)
     recent = history[-last:] if last in SPANS else history
     points, step = curves.thin(recent, POINTS)
-    drawn = curves.of_total(points) if positions is None else curves.of_keys(points, positions)[0]
+    drawn = curves.of_total(points) if positions is None else curves.of_keys(points, channel.keys, positions)[0]
     newest = recent[-1].tick.index
     return drawn, recent[0].tick.index, newest, step, newest - history[0].tick.index + 1
 

@@ -1,4 +1,4 @@
-"""A domain that changes: what was known of keys is known of them afterwards, and of new ones what their kind is like."""
+"""A domain that changes: what was known of keys stays known, and of new ones it is known what their kind is like."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,8 @@ def test_keys_that_stay_go_on_and_new_ones_are_not_worse_off(method):
 def test_what_retires_falls_to_other_and_what_is_new_comes_from_it():
     level, variance = np.array([*np.arange(8.0) * 10, 400.0]), np.full(9, 4.0)
     known = inherit(FEW, MORE, level, variance)
-    assert known.level[:6].tolist() == [20, 30, 40, 50, 60, 70] and known.sources[6:9].tolist() == [NEW] * 3
+    assert known.level[:6].tolist() == [20, 30, 40, 50, 60, 70]
+    assert known.sources[6:9].tolist() == [NEW] * 3
     assert known.level.sum() == pytest.approx(level.sum())
     assert (known.variance[6:] > 4).all()
 
@@ -59,7 +60,8 @@ def test_nothing_is_made_up_where_no_key_stays(before):
 
 def test_negative_beliefs_make_no_negative_key():
     known = inherit(Discovered(), FEW, np.array([-7.0]), np.array([30.0]))
-    assert (known.level >= 0).all() and np.isfinite(known.variance).all()
+    assert (known.level >= 0).all()
+    assert np.isfinite(known.variance).all()
 
 
 @pytest.mark.parametrize("method", ["navigation", "ukf", "mkf", "lpa"])
@@ -72,4 +74,5 @@ def test_a_state_after_the_change_is_restored_as_it_was(method):
         again = make_mechanism(method, MORE, PROMISE, source=source)
         again.restore(stream.snapshot())
         one, two = (mechanism.predict(Tick(5)) for mechanism in (stream, again))
-    assert one.values.tolist() == two.values.tolist() and one.lower.tolist() == two.lower.tolist()
+    assert one.values.tolist() == two.values.tolist()
+    assert one.lower.tolist() == two.lower.tolist()

@@ -65,6 +65,13 @@ export function fill(release) {
   if (page.tick === null || has(release.total) || release.keys.some(has)) location.reload();
 }
 
+/** The page as the server would draw it now. */
+export async function redrawn() {
+  const answer = await fetch(location.href);
+  if (!answer.ok) throw new Error(answer.statusText);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
 /** Sets a number and its state; touches the page only where something is different. */
 export function setNumber(place, row, predicted) {
   const span = place.querySelector(".number");

@@ -1,9 +1,11 @@
 import { append, draw, niceTop, show, topOf } from "./chart.js";
-import { connect, fill, page, setNumber } from "./connection.js";
+import { connect, fill, page, redrawn, setNumber } from "./connection.js";
 
 const $ = (id) => document.getElementById(id);
 const data = $("data") && JSON.parse($("data").textContent);
-const rows = new Map([...document.querySelectorAll("#rows tr")].map((row) => [row.dataset.key, row]));
+const linesOf = (body) => new Map([...body.querySelectorAll("#rows tr")].map((row) => [row.dataset.key, row]));
+let rows = linesOf(document);
+let renewing = false;
 const truth = { on: false, keys: {}, first: null, last: null };
 
 // A short history fills the chart, once it has thirty ticks.
@@ -14,8 +16,28 @@ function point(release, row) {
   return known ? [release.tick, row.value, row.lower, row.upper, Number(release.predicted)] : [release.tick, null, null, null, Number(release.predicted)];
 }
 
+// Keys were found, or have retired: their rows come from the server, and everything else stays where it is.
+async function renew() {
+  if (renewing) return;
+  renewing = true;
+  try {
+    const drawn = await redrawn();
+    const found = drawn.getElementById("data");
+    if (!found) return;
+    Object.assign(data, JSON.parse(found.textContent));
+    $("rows").replaceWith(drawn.getElementById("rows"));
+    rows = linesOf(document);
+  } catch {
+    // The server is away for a moment: the next tick tries again.
+  } finally {
+    renewing = false;
+  }
+}
+
 function update(release) {
   if (!data) { fill(release); return; }
+  if (release.tick <= data.tick) return;  // rows that were renewed may be ahead
+  if (release.decision !== data.decision) { renew(); return; }
   const first = leftEdge(release.tick);
   setNumber($("total"), release.total, release.predicted);
   const words = release.total.words;

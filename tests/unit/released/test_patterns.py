@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from hubbub.collect import KeyDomain
-from hubbub.itemlogs.patterns import patterns_of
+from hubbub.released.patterns import patterns_of
 
 
 @pytest.mark.parametrize(
