@@ -124,10 +124,16 @@ class Player:
             else:
                 self.cutter.reached()
             for ended in self.engine.cut(cut):
-                index = ended.counts.tick.index
-                assert index not in self.given, "a tick was given out twice"
-                self.given[index] = ended.counts.values.reveal()
-                self.doubts[index] = ended.doubt
+                self.take(ended)
+
+    def take(self, ended):
+        index = ended.counts.tick.index
+        assert index not in self.given, "a tick was given out twice"
+        self.given[index] = self.vector(ended.counts)
+        self.doubts[index] = ended.doubt
+
+    def vector(self, counts):
+        return counts.values.reveal()
 
     def play(self):
         self.open(True)
