@@ -81,6 +81,12 @@ class Collector(Sealed):
             if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
                 raise InvalidParameter(f"`{name}` must be a whole number from 1 on; got {limit!r}.")
         self._found = keys if isinstance(keys, Found) else None
+        if self._found is not None and (unit.max_items != 1 or not isinstance(unit, Session)):
+            # Two pages of one session may have the same key, which would then rise by two.
+            raise InvalidParameter(
+                f"Where pages are found a session counts under one of them per tick; got {unit!r}.",
+                "Use Session(max_ticks=…, timeout=…) with max_items=1, or list the keys.",
+            )
         self._pages: Pages = (
             keys if isinstance(keys, Found) else Listed(keys if isinstance(keys, KeyDomain) else KeyDomain(keys))
         )

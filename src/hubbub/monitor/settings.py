@@ -401,6 +401,11 @@ class MonitorSettings(_Table):
                 "`discover` is about sessions: each counts in the one list of the period in which it begins. Give "
                 'protect = "session", or list the keys'
             )
+        if self.privacy.max_items != 1:
+            raise ValueError(
+                "where keys are found a session counts under one per tick: two of its pages may both be `other`, "
+                "and would count there twice. Leave `max_items` out of [privacy]"
+            )
         if not self.guarantee.slips:
             raise ValueError(
                 "finding keys needs a delta: a page that one session alone has must not be named, and that is certain "

@@ -17,7 +17,8 @@ from tests.property.collect.test_cuts import AHEAD, LATENESS, LONG, START, TICK,
 from hubbub.collect import Collector, Filters, Found, Live, PeriodEnded
 from hubbub.collect.calendar import Calendar, microseconds
 from hubbub.collect.finder import Finder
-from hubbub.privacy.unit import Session
+from hubbub.errors import InvalidParameter
+from hubbub.privacy.unit import Event, Session, User
 from hubbub.released import Discovered
 
 PERIOD = 50  # seconds
@@ -65,7 +66,7 @@ def many(count, seed):
     """`python -m tests.property.collect.test_found_pages 10000`: that many pairs of neighbours; how many broke it."""
     broken = 0
     for at in range(count):
-        unit = Session(3, LONG, 1 + at % 2)
+        unit = Session(3, LONG)
         one, two, change = neighbours(seed + at, unit, [True, False, timedelta(seconds=25)][at % 3])
         by_tick = np.abs(change).sum(axis=1)
         too_often = by_tick.max(initial=0) > unit.max_items or (by_tick > 0).sum() > unit.max_ticks
@@ -93,10 +94,9 @@ def neighbours(seed, unit, stay, people=5, player=FoundPlayer):
 
 
 @pytest.mark.parametrize("stay", [True, False, timedelta(seconds=25)])
-@pytest.mark.parametrize("max_items", [1, 2])
-def test_one_session_is_in_one_list_and_under_its_bound(stay, max_items):
+def test_one_session_is_in_one_list_and_under_its_bound(stay):
     """A timeout longer than the stream: everything that one person does is one session."""
-    unit, seen = Session(3, LONG, max_items), 0
+    unit, seen = Session(3, LONG), 0
     for seed in range(40):
         one, two, change = neighbours(seed, unit, stay)
         differ = difference(one, two)
@@ -104,7 +104,7 @@ def test_one_session_is_in_one_list_and_under_its_bound(stay, max_items):
         assert differ <= 1, seed
         seen += differ
         by_tick = np.abs(change).sum(axis=1)
-        assert by_tick.max(initial=0) <= max_items, seed
+        assert by_tick.max(initial=0) <= 1, seed
         assert (by_tick > 0).sum() <= unit.max_ticks, seed
     assert seen > 10, "lists were made of sessions at all"
 
@@ -141,6 +141,14 @@ def test_a_restart_that_proves_its_past_changes_no_list():
         never = FoundPlayer(rows, Session(3, timedelta(seconds=40)), False, what)
         never.play()
         assert once.periods == never.periods, seed
+
+
+@pytest.mark.parametrize("unit", [Session(3, LONG, 2), User(horizon=10), Event()])
+def test_a_unit_that_may_raise_one_key_by_two_is_refused(unit):
+    """Two pages that no list named are both `other`."""
+    found = Found(Calendar.around(START, timedelta(seconds=PERIOD)), microseconds(LONG), KEYS[0])
+    with pytest.raises(InvalidParameter, match="one of them per tick"):
+        Collector(found, unit, timedelta(seconds=TICK), Live(timedelta(seconds=LATENESS)))
 
 
 class TestSeededFaults:

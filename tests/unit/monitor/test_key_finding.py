@@ -163,6 +163,7 @@ class TestSettings:
         [
             (lambda s: s.privacy.update(protect="user", horizon=50), "about sessions"),
             (lambda s: s.privacy.pop("delta"), "needs a delta"),
+            (lambda s: s.privacy.update(max_items=2), "would count there twice"),
             (lambda s: s.keys.update(discover="10s"), "at least as long as a tick"),
             (lambda s: s.keys.update(names=["/"]), "exactly one of"),
             (lambda s: s.keys.update(other=False), "needs a name"),
