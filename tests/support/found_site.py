@@ -17,7 +17,7 @@ MINUTE = timedelta(minutes=1)
 class FoundSite:
     """A log, a store and a clock that outlive the pipelines that run on them."""
 
-    def __init__(self, folder, **keys):
+    def __init__(self, folder, *, http=False, **keys):
         self.now, self.said, self.released, self.log = START, [], [], folder / "access.jsonl"
         self.log.write_text('{"time": "2025-12-31T00:00:00+00:00", "person": "x", "path": "/"}\n')
         self.store = Store.open(folder / "site.db", marks=folder / "marks")
@@ -26,13 +26,16 @@ class FoundSite:
             "protect": "session", "epsilon": 3000, "delta": 1e-3, "max_ticks": 3, "timeout": "5m", "allow_weak": True,
         }  # fmt: skip
         self.method = {"name": "lpa"}
-        self.pipeline = None
+        self.pipeline = self.spool = None
+        self.source = {"kind": "log", "format": "json", "path": self.log}
+        if http:
+            self.source = {"kind": "http", "spool": folder / "spool"}
 
     def settings(self):
         return MonitorSettings.model_validate(
             {
                 "stream": {"name": "site", "tick": "1m"},
-                "source": {"kind": "log", "format": "json", "path": self.log},
+                "source": self.source,
                 "keys": self.keys,
                 "privacy": self.privacy,
                 "collect": {"lateness": "1s", "stay": False},
@@ -42,7 +45,7 @@ class FoundSite:
         )
 
     def open(self):
-        self.pipeline, _ = open_pipeline(
+        self.pipeline, self.spool = open_pipeline(
             self.settings(), self.store, clock=lambda: self.now, on_release=self.released.append, say=self.said.append
         )
         return self
@@ -58,10 +61,13 @@ class FoundSite:
         self.pipeline = None
 
     def visit(self, path, people, name="p", ago=0):
+        time = (self.now - timedelta(seconds=ago)).isoformat()
+        lines = [json.dumps({"time": time, "person": f"{name}{i}", "path": path}) + "\n" for i in range(people)]
+        if self.spool is not None:
+            self.spool.push("site", "".join(lines).encode())
+            return
         with self.log.open("a") as log:
-            for i in range(people):
-                time = (self.now - timedelta(seconds=ago)).isoformat()
-                log.write(json.dumps({"time": time, "person": f"{name}{i}", "path": path}) + "\n")
+            log.writelines(lines)
 
     def minutes(self, count=1):
         for _ in range(count):

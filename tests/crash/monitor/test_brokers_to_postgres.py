@@ -107,3 +107,37 @@ def test_a_broker_that_goes_away_and_a_monitor_that_restarts(broker, postgres_ur
         ticks = [r.tick.index for r in store.releases("site")]
         assert ticks == list(range(len(ticks)))
         assert not [line for line in lines if "predicted (" in line and "began before" not in line]
+
+
+def test_keys_are_found_in_what_a_broker_brings(broker, postgres_url):
+    """Nobody lists `/a`: the sessions of a few seconds find it, and what one session alone saw is never named."""
+    said, secret = [], f"/secret/{uuid.uuid4()}"
+    facts = settings(broker, postgres_url).model_dump(exclude={"keys", "publish", "store"}) | {
+        "keys": {"discover": "3s", "keep": 1000},
+        "privacy": {"max_ticks": 2, "timeout": "2s", "epsilon": 1000.0, "delta": 1e-3, "allow_weak": True},
+        "store": {"url": postgres_url},
+    }
+    wanted = MonitorSettings.model_validate(facts)
+    with Store.open(postgres_url) as store:
+        with Running(wanted, serve=False, say=said.append):
+            until(lambda: list(store.releases("site", limit=1)), "what comes now is in a tick of the stream")
+            publish(broker, 60)
+            visit = {"time": datetime.now(UTC).isoformat(), "session": "alone", "path": secret}
+            broker.send([(str(uuid.uuid4()), json.dumps(visit).encode())])
+            until(lambda: "/a" in store.domain("site").names, "the key is found")
+        with Running(wanted, serve=False, say=said.append):  # and known after a restart
+            first = max(release.tick.index for release in store.releases("site")) + 1
+            publish(broker, 20)
+            until(lambda: sum(_under(store, "/a", first)) >= 20, "it is counted under its key")
+        assert sum(_under(store, "/a", 0)) <= 80
+        assert all(store.verify(name).ok for name in ("site", "site.keys"))
+        told = [*said, *(name for one in store.releases("site.keys") for name in one.keys.names)]
+    assert secret not in "\n".join(told)
+
+
+def _under(store, key, first):
+    return [
+        int(release.measurements[release.keys.position(key)])
+        for release in store.releases("site", first=first)
+        if release.measurements is not None and key in release.keys
+    ]

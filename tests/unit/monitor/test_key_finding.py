@@ -32,6 +32,24 @@ def test_the_next_period_counts_what_a_period_found(site):
     assert later == 11 * [{"/": 30, "/news": 30, "other": 1}]
 
 
+def test_a_list_of_what_was_sent_by_http_is_whole_after_a_restart(tmp_path):
+    """Half of its sessions came before: the spool still has them."""
+    site = FoundSite(tmp_path, http=True).open()
+    site.minutes()
+    site.visit("/early", 40, "e", ago=-20)
+    site.minutes(4)
+    site.die()
+    site.open()
+    site.visit("/late", 40, "l", ago=-20)
+    site.minutes(6)
+    assert site.lists() == [("/early", "/late")]
+    site.visit("/early", 7, "again", ago=-20)
+    site.minutes(2)
+    assert site.counts()[-2] == {"/early": 7, "/late": 0, "other": 0}
+    site.close()
+    site.store.close()
+
+
 def test_what_one_session_saw_is_never_named(site):
     site.open()
     site.minutes()
