@@ -45,6 +45,7 @@ class Account:
         self._slips = guarantee.slips
         self._slipping = guarantee.unit.composition() if self._slips else None  # most guarantees have no use for it
         self._within: Fraction | None = None  # the last total that was found to be within the budget
+        self._checked: tuple[int, Cost, Fraction] | None = None  # what was checked, if nothing was charged since
         self._pure = guarantee.kind == "pure"
         self._horizon = guarantee.unit.horizon
 
@@ -86,7 +87,7 @@ class Account:
     def amount(self, cost: Cost) -> Fraction:
         """`cost` in this account's currency."""
         if self._pure:
-            if cost.rho:
+            if cost.rho is not NO_SLIP and cost.rho:
                 raise InvalidParameter(
                     "A cost in rho (Gaussian noise) cannot be charged to a pure guarantee.",
                     "Use Laplace noise, or state the guarantee in zCDP or with a delta.",
@@ -108,7 +109,8 @@ class Account:
 
     def charge(self, tick: int, cost: Cost) -> None:
         """Add `cost` at `tick`, or refuse and change nothing."""
-        self._composition.add(tick, self.check(tick, cost))
+        amount, self._checked = self.check(tick, cost), None
+        self._composition.add(tick, amount)
         if cost.delta is not NO_SLIP:
             self._slip(tick, cost.delta)
         self._last = tick
@@ -118,19 +120,21 @@ class Account:
 
         Without a `settle`, because the draw failed, the whole amount stays charged.
         """
-        self._held = tick, self.check(tick, cost), cost.delta
-        self._last = tick
+        known = self._checked  # whoever releases has checked just before
+        amount = known[2] if known is not None and known[0] == tick and known[1] is cost else self.check(tick, cost)
+        self._held = tick, amount, cost.delta
+        self._last, self._checked = tick, None
 
     def settle(self, cost: Cost) -> None:
         """What the tick that is held took; never more than was held for it."""
         assert self._held is not None
         tick, most, slip = self._held
         amount = self.amount(cost)
-        if amount > most:
+        if amount is not most and amount > most:
             raise BudgetExceeded(f"Tick {tick} took {amount} where {most} was held for it.", _WRONG)
         if cost.delta is not slip and cost.delta > slip:
             raise BudgetExceeded(f"Tick {tick} may have slipped {cost.delta} where {slip} was held for it.", _WRONG)
-        self._held = None
+        self._held, self._checked = None, None
         self._composition.add(tick, amount)
         if cost.delta is not NO_SLIP:
             self._slip(tick, cost.delta)
@@ -162,7 +166,7 @@ class Account:
                 f"a {self.guarantee.unit.noun} may already have been charged {self.spent}.",
                 "Nothing was spent. Release with a smaller cost, or let the tick be predicted.",
             )
-        self._within = total
+        self._within, self._checked = total, (tick, cost, amount)
         return amount
 
     def _check_slip(self, tick: int, delta: Fraction) -> None:
@@ -188,7 +192,7 @@ class Account:
 
     def _give_up(self) -> None:
         """A draw that never came to its end counts in full."""
-        held, self._held = self._held, None
+        held, self._held, self._checked = self._held, None, None
         if held is not None:
             self._composition.add(*held[:2])
             self._slip(held[0], held[2])
@@ -202,7 +206,7 @@ class Account:
     def restore(self, state: dict[str, Any]) -> None:
         # Whoever may slip has always had it in its state.
         slips: dict[str, Any] = {} if self._slipping is None else state["slips"]
-        self._held = None
+        self._held, self._checked = None, None
         self._last = state["last"]
         self._composition.restore(state["composition"])
         if self._slipping is not None:

@@ -26,8 +26,8 @@ class Cost:
     True
     """
 
-    epsilon: Fraction = Fraction(0)
-    rho: Fraction = Fraction(0)
+    epsilon: Fraction = NO_SLIP  # zero; the very object, since asking a fraction whether it is zero takes long
+    rho: Fraction = NO_SLIP
     delta: Fraction = field(default=NO_SLIP, hash=False)  # few differ in it alone, and noise is looked up by cost
 
     def __post_init__(self) -> None:
@@ -52,7 +52,9 @@ class Cost:
 
     @property
     def is_free(self) -> bool:
-        return not (self.epsilon or self.rho or self.slips)
+        if self.epsilon is not NO_SLIP and self.epsilon:
+            return False
+        return not ((self.rho is not NO_SLIP and self.rho) or self.slips)
 
     def to_dict(self) -> dict[str, str]:
         """Exact text; the delta only where there is one."""
