@@ -23,7 +23,9 @@ from hubbub.store.times import tick_of
 
 _C, _D, _R, _S = schema.domains.c, schema.debits.c, schema.releases.c, schema.streams.c
 _COLUMNS = [_C[name] for name in Decision.__slots__]
-_ALL = sa.select(*_COLUMNS).where(_C.stream == sa.bindparam("id")).order_by(_C.place)
+_FROM = (
+    sa.select(*_COLUMNS).where(_C.stream == sa.bindparam("id"), _C.place >= sa.bindparam("first")).order_by(_C.place)
+)
 _NEWEST = sa.select(*_COLUMNS).where(_C.stream == sa.bindparam("id")).order_by(_C.place.desc()).limit(1)
 _SEAL = (
     sa.select(_D.seal)
@@ -81,9 +83,24 @@ class History:
             return PackedRelease(*packed).unpack(tick, self.at(index), cost)
 
 
-def read(connection: Connection, stream: Stream) -> list[Decision]:
-    """All decisions of a stream, in the order in which they were made."""
-    return [_decision(row, stream) for row in connection.execute(_ALL, {"id": stream.id})]
+def read(connection: Connection, stream: Stream, first: int = 0) -> list[Decision]:
+    """All decisions of a stream from a place on, in the order in which they were made."""
+    return [_decision(row, stream) for row in connection.execute(_FROM, {"id": stream.id, "first": first})]
+
+
+def history_of(connection: Connection, stream: Stream, before: History | None) -> History:
+    """What the stream counted when, as of now: the very same history as long as nothing was decided.
+
+    A stream whose keys are found has a decision each period: what was read before is not read again.
+    """
+    last = before.decisions[-1] if before is not None and before.decisions else None
+    if before is not None and newest(connection, stream) == last:
+        return before
+    if before is not None and last is not None:
+        since = read(connection, stream, last.place)
+        if since and since[0] == last:  # else the store is another than it was
+            return History(stream, [*before.decisions, *since[1:]], before)
+    return History(stream, read(connection, stream), before)
 
 
 def newest(connection: Connection, stream: Stream) -> Decision | None:

@@ -440,10 +440,7 @@ class Store:
         return stream if isinstance(stream, Stream) else self.stream(stream)
 
     def _history(self, connection: Connection, stream: Stream) -> History:
-        """What the stream counted when, as of now. The same objects as long as nothing was decided."""
-        before = self._histories.get(stream.id)
-        newest = decisions.newest(connection, stream)
-        if before is None or newest != (before.decisions[-1] if before.decisions else None):
-            before = History(stream, decisions.read(connection, stream), before)
-            self._histories[stream.id] = before
-        return before
+        """What the stream counted when, as of now."""
+        now = decisions.history_of(connection, stream, self._histories.get(stream.id))
+        self._histories[stream.id] = now
+        return now

@@ -20,7 +20,7 @@ from hubbub.confidential import Counts
 from hubbub.errors import GuaranteeChanged, InvalidModel, InvalidParameter, UnknownKey, UnreleasedDecision
 from hubbub.models import NavigationModel
 from hubbub.monitor.paired import RangePlan, open_curator
-from hubbub.privacy import Grant, Guarantee, Session, User
+from hubbub.privacy import Event, Grant, Guarantee, Session, User
 from hubbub.ranges import RangeStream
 from hubbub.release import Ba, Lpa, Navigation, Ukf
 from hubbub.released import Discovered, Domain, Grid, Hierarchy, Keys, Release, Tick
@@ -462,3 +462,32 @@ def test_a_plain_list_of_names_will_do(curator: Curator) -> None:
     assert curator.change_domain(lambda _: ["b"], released=("site", 0)) == Keys(["b"])
     with pytest.raises(InvalidParameter, match="non-empty string"):
         curator.change_domain([1], released=("site", 0))  # type: ignore[list-item]
+
+
+def test_a_history_that_is_read_piece_by_piece_is_the_whole(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream whose keys are found has a decision each period: those that are known are not read again."""
+    asked: list[int] = []
+    real = decisions.read
+
+    def read(connection, stream, first=0):  # type: ignore[no-untyped-def]
+        asked.append(first)
+        return real(connection, stream, first)
+
+    monkeypatch.setattr(decisions, "read", read)
+    with (
+        Store.open(path) as store,
+        store.curate("site", Lpa(Discovered(), Guarantee.pure(Event(), 1))) as curator,
+        Store.open(path, read_only=True) as reader,
+    ):
+        for tick in range(6):
+            curator.release(Counts.of(curator.keys, Tick(tick), [5] * len(curator.keys)))
+            names = [f"/{tick}", f"/{tick}a"]
+            curator.change_domain(Discovered(names, decision=f"site tick {tick}"), released=("site", tick))
+            assert reader.domain("site").names == (*names, "other")
+        seen = reader.decisions("site")
+    with Store.open(path, read_only=True) as fresh:
+        assert fresh.decisions("site") == seen
+        assert [fresh.domain("site", tick).names for tick in range(6)] == [
+            reader._histories[1].at(tick).names for tick in range(6)
+        ]
+    assert asked[:6] == [0, *(one.place for one in seen[:5])]
