@@ -27,6 +27,12 @@ _FROM = (
     sa.select(*_COLUMNS).where(_C.stream == sa.bindparam("id"), _C.place >= sa.bindparam("first")).order_by(_C.place)
 )
 _NEWEST = sa.select(*_COLUMNS).where(_C.stream == sa.bindparam("id")).order_by(_C.place.desc()).limit(1)
+_STANDING = (  # the decision that holds at a tick
+    sa.select(*_COLUMNS)
+    .where(_C.stream == sa.bindparam("id"), _C.tick <= sa.bindparam("at"))
+    .order_by(_C.place.desc())
+    .limit(1)
+)
 _SEAL = (
     sa.select(_D.seal)
     .select_from(schema.debits.join(schema.streams, _S.id == _D.stream))
@@ -136,7 +142,8 @@ def evidence(connection: Connection, stream: Stream, released: tuple[str, int]) 
             "released values would itself tell of someone.",
             "Release that tick first; a tick that is reserved or lost decides nothing.",
         )
-    return History(named[0], read(connection, named[0])).release(row), seal
+    standing = connection.execute(_STANDING, {"id": named[0].id, "at": tick}).all()
+    return History(named[0], [_decision(one, named[0]) for one in standing]).release(row), seal
 
 
 def _named(released: Any) -> tuple[str, int]:

@@ -490,4 +490,4 @@ def test_a_history_that_is_read_piece_by_piece_is_the_whole(path: Path, monkeypa
         assert [fresh.domain("site", tick).names for tick in range(6)] == [
             reader._histories[1].at(tick).names for tick in range(6)
         ]
-    assert asked[:6] == [0, *(one.place for one in seen[:5])]
+    assert [first for first in asked if first] == [one.place for one in seen[:5]]
