@@ -245,6 +245,8 @@ class Collector(Sealed):
             self._judge_ahead(now)
             self._note_doubts(Cut(last, now, {}))
         yield from self._give(max(last, self._closed), max(last, self._closed))
+        # No tick follows that would ask for them: periods that end with the last one have their lists, too.
+        yield from self._pages.before(self.calendar.tick(self._given + 1), self._codes_in_use)
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped is not None:

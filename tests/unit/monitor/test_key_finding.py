@@ -148,6 +148,65 @@ def test_a_period_that_nobody_watched_changes_no_keys(site):
     assert site.store.domain("site").names == keys.names
 
 
+@pytest.mark.parametrize("stops", [None, 7, 12, 19])
+def test_a_file_that_is_read_once_has_the_lists_of_all_its_periods(site, stops):
+    """Also where it is read in two goes; the last list belongs to a period that ends with the file."""
+    for _ in range(20):
+        for page in ("/", "/news"):
+            site.visit(page, 30, f"{site.now}{page}", ago=-20)
+        site.now += timedelta(minutes=1)
+    start = site.now - timedelta(minutes=20)
+    site.source |= {"follow": False, "start": start, "end": site.now}
+    site.open()
+    if stops is not None:
+        publish = site.pipeline._publish
+
+        def until(ended):
+            publish(ended)
+            if getattr(ended, "counts", None) is not None and ended.counts.tick.index == stops:
+                raise KeyboardInterrupt
+
+        site.pipeline._publish = until
+        with pytest.raises(KeyboardInterrupt):
+            site.pipeline.run()
+        site.open()
+    site.pipeline.run()
+    assert site.lists() == 2 * [("/", "/news")]
+    assert site.counts() == 10 * [{"other": 60}] + 10 * [{"/": 30, "/news": 30, "other": 0}]
+    site.pipeline = None
+
+
+@pytest.mark.parametrize("dies", [4, 9, 10, 13])
+def test_two_monitors_make_each_list_once_and_one_goes_on_without_the_other(tmp_path, dies):
+    """Both read the same log into the same store; whoever is first makes a list, and both count by it."""
+    first = FoundSite(tmp_path)
+    second = FoundSite(tmp_path)
+    first.open()
+    second.open()
+    first.minutes()
+    second.minutes()
+    for minute in range(24):
+        for page in ("/", "/news"):
+            first.visit(page, 30, f"{minute}{page}", ago=-20)
+        for one in (first, second) if minute % 2 else (second, first):
+            if one.pipeline is not None:
+                one.minutes()
+        if minute == dies:
+            first.die()
+        first.now = second.now
+    second.minutes(4)  # it waits a while before it takes over
+    assert second.lists()[:2] == [("/", "/news"), ("/", "/news")]
+    assert [one for one in second.counts() if one and one.keys() != {"other"}][:3] == 3 * [
+        {"/": 30, "/news": 30, "other": 0}
+    ]
+    ticks = [release.tick.index for release in second.store.releases("site")]
+    assert ticks == list(range(len(ticks)))
+    assert all(second.store.verify(name).ok for name in ("site", "site.keys"))
+    for one in (first, second):
+        one.close()
+        one.store.close()
+
+
 class TestPatterns:
     def visited(self, site):
         site.open()
