@@ -1,0 +1,20 @@
+"""On the person's side: streams of contexts that never give the sensitive ones away."""
+
+from hubbub.contexts.chain import ContextChain
+from hubbub.contexts.coins import CoinPolicy, MaskSensitive
+from hubbub.contexts.hybrid import Hybrid
+from hubbub.contexts.policy import Policy
+from hubbub.contexts.probabilistic import Probabilistic
+from hubbub.contexts.secret import Secret
+from hubbub.contexts.simulatable import Simulatable
+
+__all__ = [
+    "CoinPolicy",
+    "ContextChain",
+    "Hybrid",
+    "MaskSensitive",
+    "Policy",
+    "Probabilistic",
+    "Secret",
+    "Simulatable",
+]
