@@ -52,8 +52,11 @@ def events(chain, secrets):
         last = chain.ticks - 1 if secret.last is None else secret.last
         for group in groups:
             if secret.sometime:
-                yield place, lambda path, group=group, first=first, last=last: any(
-                    path[t] in group for t in range(first, last + 1)
+                yield (
+                    place,
+                    lambda path, group=group, first=first, last=last: any(
+                        path[t] in group for t in range(first, last + 1)
+                    ),
                 )
             else:
                 for tick in range(first, last + 1):
@@ -82,7 +85,9 @@ def rises(chain, policy, secrets):
 
 def shown(chain, policy):
     """How many contexts a day shows on average."""
-    return sum(chance * sum(seen is not HIDDEN for seen in output) for (_, output), chance in joint(chain, policy).items())
+    return sum(
+        chance * sum(seen is not HIDDEN for seen in output) for (_, output), chance in joint(chain, policy).items()
+    )
 
 
 def all_outputs(size, ticks):

@@ -48,7 +48,7 @@ def linear(rows: Array, free: NDArray[np.bool_], prior: Array, parts: int) -> ND
     fixed = numbers[:, ~free].sum(axis=1)
     solved = linprog(weights[places], A_ub=numbers[:, places], b_ub=-fixed, bounds=(0, 1), method="highs")
     found = greedy(rows, free, prior, parts)
-    if not solved.success:
+    if not solved.success or solved.x is None:
         return found
     levels = np.full(len(free), parts, dtype=np.int64)
     levels[places] = np.clip(np.ceil(solved.x * parts - 1e-7), 0, parts).astype(np.int64)

@@ -17,11 +17,13 @@ so that a belief is past * onward / here. Rows may be scaled at will; with float
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.contexts.secret import Point, Targets
+from hubbub.contexts.secret import Point, Stretch, Targets
 from hubbub.contexts.steps import TINY, Array, Steps
 
 Flags = NDArray[np.bool_]
@@ -30,7 +32,7 @@ Flags = NDArray[np.bool_]
 class Frontier:
     """`slack` is what comparisons leave free; see `steps.MARGIN`."""
 
-    def __init__(self, steps: Steps, targets: Targets, slack: float | object) -> None:
+    def __init__(self, steps: Steps, targets: Targets, slack: Any) -> None:
         self.steps, self.targets, self.slack = steps, targets, slack
         self.tick = 0
         self.began = np.array([-1])
@@ -47,10 +49,20 @@ class Frontier:
             self._points.setdefault(point.tick, []).append(point)
         self._ahead = Ahead(steps, targets)
 
+    def copy(self) -> Frontier:
+        """A second one at the same tick: arrays are replaced and never written to, so they can be shared."""
+        twin = copy(self)
+        twin._columns, twin._behind = dict(self._columns), list(self._behind)
+        twin.spared = list(self.spared)
+        return twin
+
     def closing(self) -> Flags:
         """[r, k]: whether releasing k now, after row r, would let somebody believe too much."""
+        return self._closing(self._behind)
+
+    def _closing(self, behind: list[Point]) -> Flags:
         bad = np.zeros(self.here.shape, dtype=bool)
-        for point, rows, columns in self._spanning():
+        for point, rows, columns in self._spanning(behind):
             belief = self.past[:rows, columns] @ self.onward[columns]
             bad[:rows] |= belief > (point.limit - self.slack) * self.here[:rows]
         for point in self._points.get(self.tick, ()):
@@ -59,8 +71,7 @@ class Frontier:
             self.targets.stretches, self.spared, self._ahead.spared(self.tick), strict=True
         ):
             shared = stretch.shared(self.began, self.tick)
-            kept = spared * outside(self.steps.size, stretch.members) if stretch.covers(self.tick) else spared
-            low = kept < (stretch.floors[shared][:, None] + self.slack) * self.here
+            low = spared * self._allowed(stretch) < (stretch.floors[shared][:, None] + self.slack) * self.here
             bad |= low & (shared > 0)[:, None]
             left = int(stretch.shared(self.tick, self.steps.ticks))
             if left:
@@ -71,13 +82,28 @@ class Frontier:
             bad |= self.here < TINY
         return bad & self.possible
 
+    def forbids(self, shown: Flags) -> bool:
+        """Whether releasing any of these contexts now, after any row, would let somebody believe too much."""
+        alone = [point for point in self._behind if len(point.members) == 1]
+        places = np.flatnonzero(shown)
+        if alone:
+            columns = [self._columns[point.tick, point.members[0]] for point in alone]
+            past, onward = self.past[:, columns], self.onward[columns]
+            limits = np.array([point.limit for point in alone], dtype=past.dtype) - self.slack
+            for k in places:
+                # Where a row cannot end in k, both sides are 0.
+                if (past * onward[:, k] > self.here[:, k, None] * limits).any():
+                    return True
+        rest = [point for point in self._behind if len(point.members) > 1]
+        return bool((self._closing(rest) & shown).any())
+
     def breaches(self, chances: Array) -> Array | None:
         """What suppressing now with these chances, and always from then on, would give away: for each bound the worst
         row, as coefficients c of the inequality c . chances <= 0 that it breaks (with twice the slack). None if some
         output is too unlikely to be reckoned with."""
         hidden = self.here * chances
         total = hidden.sum(axis=1)
-        usable = (self.possible & (chances > 0)).any(axis=1)
+        usable: Flags = np.asarray((self.possible & (chances > 0)).any(axis=1))
         scale = np.where(usable, total, 1) if self.steps.exact else np.maximum(total, TINY)
         if not self.steps.exact and (usable & (total < TINY)).any():
             return None
@@ -103,10 +129,8 @@ class Frontier:
         self.onward = np.concatenate([(self.onward * chances) @ move, move[now]])
         self.here = np.concatenate([hidden @ move, move[new]])
         self.spared = [
-            np.concatenate(
-                [(spared * chances * (outside(self.steps.size, w.members) if w.covers(self.tick) else 1)) @ move, move[new]]
-            )
-            for w, spared in zip(self.targets.stretches, self.spared, strict=True)
+            np.concatenate([(spared * chances * self._allowed(stretch)) @ move, move[new]])
+            for stretch, spared in zip(self.targets.stretches, self.spared, strict=True)
         ]
         usable = ((self.possible & (chances > 0)).astype(float) @ (move > 0)) > 0
         self.possible = np.concatenate([usable, move[new] > 0])
@@ -114,14 +138,15 @@ class Frontier:
         self.began = np.concatenate([self.began, np.full(len(new), self.tick)])
         self.context = np.concatenate([self.context, new])
         ended = np.concatenate([np.zeros(len(hidden), bool) if drop is None else drop, np.zeros(len(new), bool)])
-        self._keep(~ended & self.possible.any(axis=1))
+        self._keep(~ended & np.asarray(self.possible.any(axis=1)))
         self.tick += 1
 
     def _keep(self, rows: Flags) -> None:
         self.here, self.possible, self.past = self.here[rows], self.possible[rows], self.past[rows]
         self.spared = [spared[rows] for spared in self.spared]
-        seen = (self.past > 0).any(axis=0)
-        self._behind = [p for p in self._behind if any(seen[self._columns[p.tick, member]] for member in p.members)]
+        seen = np.asarray((self.past > 0).any(axis=0)).tolist()
+        columns = self._columns
+        self._behind = [p for p in self._behind if any(seen[columns[p.tick, member]] for member in p.members)]
         self.began, self.context = self.began[rows], self.context[rows]
         if self.steps.exact or not len(self.here):
             return
@@ -134,23 +159,28 @@ class Frontier:
             scale[scale < TINY] = 1
             self.onward, self.past = self.onward / scale[:, None], self.past * scale
 
-    def _spanning(self) -> Iterator[tuple[Point, int, list[int]]]:
+    def _spanning(self, behind: list[Point]) -> Iterator[tuple[Point, int, list[int]]]:
         """Points behind us with the rows that began before them: rows stand in the order in which they began."""
-        for point in self._behind:
+        for point in behind:
             rows = int(np.searchsorted(self.began, point.tick))
             if rows:
                 yield point, rows, [self._columns[point.tick, member] for member in point.members]
 
+    def _allowed(self, stretch: Stretch) -> Array:
+        """1 for the contexts that a day which avoids the stretch may be in now."""
+        return outside(self.steps.size, stretch.members if stretch.covers(self.tick) else ())
+
     def _open(self, hidden: Array, total: Array, chances: Array):  # type: ignore[no-untyped-def]
         """For each bound: how far each row exceeds it, and a function that gives a row's coefficients."""
-        double = 2 * self.slack  # type: ignore[operator]
-        for point, rows, columns in self._spanning():
+        double = 2 * self.slack
+        for point, rows, columns in self._spanning(self._behind):
             limit = point.limit
             excess = self.past[:rows, columns] @ (self.onward[columns] @ chances) - (limit - self.slack) * total[:rows]
             yield (
                 excess,
-                lambda row, columns=columns, limit=limit: self.past[row, columns] @ self.onward[columns]
-                - (limit - double) * self.here[row],
+                lambda row, columns=columns, limit=limit: (
+                    self.past[row, columns] @ self.onward[columns] - (limit - double) * self.here[row]
+                ),
             )
         for point in self._points.get(self.tick, ()):
             members, limit = list(point.members), point.limit
@@ -169,18 +199,19 @@ class Frontier:
             )
         yield from self._open_stretches(total, chances, double)
 
-    def _open_stretches(self, total: Array, chances: Array, double: object):  # type: ignore[no-untyped-def]
+    def _open_stretches(self, total: Array, chances: Array, double: Any):  # type: ignore[no-untyped-def]
         for stretch, spared, ahead in zip(
             self.targets.stretches, self.spared, self._ahead.spared(self.tick), strict=True
         ):
             shared = stretch.shared(self.began, self.steps.ticks)
-            weight = ahead * outside(self.steps.size, stretch.members) if stretch.covers(self.tick) else ahead
+            weight = ahead * self._allowed(stretch)
             floor = stretch.floors[shared]
             excess = (floor + self.slack) * total - spared @ (weight * chances)
             yield (
                 np.where(shared > 0, excess, 0 * total - 1),
-                lambda row, spared=spared, weight=weight, floor=floor: (floor[row] + double) * self.here[row]
-                - spared[row] * weight,
+                lambda row, spared=spared, weight=weight, floor=floor: (
+                    (floor[row] + double) * self.here[row] - spared[row] * weight
+                ),
             )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hubbub.contexts.frontier import Frontier
 from hubbub.contexts.secret import Targets
 from hubbub.contexts.steps import Steps
-from hubbub.contexts.walk import holds
+from hubbub.contexts.walk import as_chances, follow
 
 Flags = NDArray[np.bool_]
 _WORK = 1_500_000
@@ -38,6 +38,7 @@ class _Search:
         self.levels = np.full((steps.ticks, steps.size), parts, dtype=np.int64)
         self.blocked, self.conflicts = conflicts(steps, bounds)
         self.checks = max(50, _WORK // self.levels.size)
+        self._walked = [Frontier(steps, bounds, steps.margin)]
 
     def show(self, order: list[int]) -> list[int]:
         """Chances of 0 for as many states as possible; returns those that could only be shown now and then."""
@@ -87,13 +88,26 @@ class _Search:
         return batch, place
 
     def _holds(self, states: list[int], level: int) -> bool:
+        """Only pieces that contain one of the states are looked at: the others stay as they were."""
         self.checks -= 1
         trial = self.levels.copy()
         trial.ravel()[states] = level
-        return holds(self.steps, self.bounds, trial, self.parts)
+        ticks = [state // self.steps.size for state in states]
+        return follow(self._at(min(ticks)), trial, self.parts, max(ticks))
+
+    def _at(self, tick: int) -> Frontier:
+        """All pieces that can be open at a tick under what was accepted so far."""
+        while len(self._walked) <= tick:
+            frontier = self._walked[-1].copy()
+            levels = self.levels[frontier.tick]
+            shown = frontier.possible.any(axis=0) & (levels < self.parts)
+            frontier.advance(as_chances(self.steps, levels, self.parts), shown)
+            self._walked.append(frontier)
+        return self._walked[tick].copy()
 
     def _accept(self, states: list[int], level: int = 0) -> None:
         self.levels.ravel()[states] = level
+        del self._walked[min(states) // self.steps.size + 1 :]
         for state in states:
             self.blocked |= self.conflicts[state]
 

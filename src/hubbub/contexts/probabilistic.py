@@ -75,7 +75,9 @@ class Probabilistic(CoinPolicy):
         bounds = targets(chain, steps, secrets, rise)
         plans = [np.full((chain.ticks, chain.size), levels, dtype=np.int64)]
         if order in ("likeliest", "best"):
-            plans.append(likeliest(steps, bounds, levels))
+            found = likeliest(steps, bounds, levels)
+            if holds(steps, bounds, found, levels):  # a second look at the whole, for it was made of parts
+                plans.append(found)
         if order in ("forward", "best"):
             plans.append(forward(steps, bounds, SEARCHES[search], levels))
         if order in ("backward", "best"):

@@ -109,7 +109,7 @@ class Stretch:
 
     def shared(self, after: int | Array, until: int) -> Array:
         """How many ticks of the stretch lie after `after`, up to and with `until`."""
-        return np.maximum(0, np.minimum(self.last, until) - np.maximum(self.first - 1, after))
+        return np.asarray(np.maximum(0, np.minimum(self.last, until) - np.maximum(self.first - 1, after)))
 
     def covers(self, tick: int) -> bool:
         return self.first <= tick <= self.last

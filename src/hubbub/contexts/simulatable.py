@@ -57,9 +57,7 @@ class Simulatable(Policy):
         super().__init__(chain, secrets, delta, utility)
 
     @classmethod
-    def plan(
-        cls, chain: ContextChain, secrets: Sequence[Secret], delta: Exact, *, exact: bool = False
-    ) -> Simulatable:
+    def plan(cls, chain: ContextChain, secrets: Sequence[Secret], delta: Exact, *, exact: bool = False) -> Simulatable:
         """`exact` reckons in fractions: slow, for small chains; no margin is needed then."""
         secrets, rise = check_secrets(secrets), check_delta(delta)
         steps = chain.exact_steps if exact else chain.steps
@@ -70,7 +68,7 @@ class Simulatable(Policy):
         shown[0] = 1.0
         always = steps.zeros(chain.size) + 1
         for tick in range(chain.ticks):
-            ready = ~frontier.closing().any(axis=1)
+            ready = ~np.asarray(frontier.closing().any(axis=1))
             began: NDArray[np.bool_] = np.zeros(chain.size, dtype=bool)
             for row in np.flatnonzero(ready):
                 start = frontier.began[row] + 1, (slice(None) if frontier.began[row] < 0 else frontier.context[row])

@@ -22,7 +22,7 @@ def forward(steps: Steps, bounds: Targets, search: Search, parts: int) -> NDArra
     # Twice the margin where chances are chosen, once where they are checked: rounding between the two harms nobody.
     levels = np.full((steps.ticks, steps.size), parts, dtype=np.int64)
     for tick in range(steps.ticks):
-        free = ~frontier.closing().any(axis=0) & frontier.possible.any(axis=0)
+        free = ~np.asarray(frontier.closing().any(axis=0)) & np.asarray(frontier.possible.any(axis=0))
         levels[tick] = _lowest(frontier, free, search, parts)
         if tick < steps.ticks - 1:
             frontier.advance(as_chances(steps, levels[tick], parts), free & (levels[tick] < parts))
@@ -30,19 +30,28 @@ def forward(steps: Steps, bounds: Targets, search: Search, parts: int) -> NDArra
 
 
 def holds(steps: Steps, bounds: Targets, levels: NDArray[np.int64], parts: int) -> bool:
-    """Whether chances keep all bounds: the paper's ISPRIVATE in one walk through the day."""
-    frontier = Frontier(steps, bounds, steps.margin)
-    for tick in range(steps.ticks):
+    """Whether chances keep all bounds: the paper's ISPRIVATE in one walk through the day.
+
+    An output is made of pieces that end in a release, and perhaps one that lasts to the end of the day: those are all.
+    What is believed before the day is over is an average of what may be believed after it.
+    """
+    return follow(Frontier(steps, bounds, steps.margin), levels, parts, steps.ticks - 1)
+
+
+def follow(frontier: Frontier, levels: NDArray[np.int64], parts: int, until: int) -> bool:
+    """Check all pieces that are open in `frontier` or begin up to tick `until`, to their ends."""
+    steps = frontier.steps
+    for tick in range(frontier.tick, steps.ticks):
         chances = as_chances(steps, levels[tick], parts)
         shown = frontier.possible.any(axis=0) & (levels[tick] < parts)
-        if (frontier.closing() & shown).any():
+        if frontier.forbids(shown):
             return False
-        if (levels[tick] < parts).any():  # what is suppressed for certain adds nothing to what was checked before
+        if tick == steps.ticks - 1:
             broken = frontier.breaches(chances)
-            if broken is None or len(broken):
-                return False
-        if tick < steps.ticks - 1:
-            frontier.advance(chances, shown)
+            return broken is not None and not len(broken)
+        frontier.advance(chances, shown if tick <= until else np.zeros_like(shown))
+        if not len(frontier.here):
+            return True
     return True
 
 
