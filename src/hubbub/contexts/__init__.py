@@ -3,6 +3,8 @@
 from hubbub.contexts.adversary import SUPPRESSED, Adversary, Belief
 from hubbub.contexts.chain import ContextChain
 from hubbub.contexts.coins import CoinPolicy, MaskSensitive
+from hubbub.contexts.compiled import Compiled
+from hubbub.contexts.day import Day
 from hubbub.contexts.hybrid import Hybrid
 from hubbub.contexts.optimum import best_possible
 from hubbub.contexts.policy import Policy
@@ -15,7 +17,9 @@ __all__ = [
     "Adversary",
     "Belief",
     "CoinPolicy",
+    "Compiled",
     "ContextChain",
+    "Day",
     "Hybrid",
     "MaskSensitive",
     "Policy",

@@ -5,11 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hubbub.contexts.chain import ContextChain
 from hubbub.contexts.secret import Secret, check_delta
 from hubbub.errors import InvalidParameter
 from hubbub.exact import Exact
+
+if TYPE_CHECKING:
+    from hubbub.contexts.compiled import Compiled
+    from hubbub.contexts.day import Day
 
 
 class Policy(ABC):
@@ -30,6 +36,18 @@ class Policy(ABC):
     @abstractmethod
     def suppression(self, tick: int, context: int, last_tick: int, last_context: int) -> Fraction:
         """The chance that this context is suppressed now; `last_tick` = -1 if nothing was shown yet."""
+
+    def compile(self) -> Compiled:
+        """A small table that a device can carry."""
+        from hubbub.contexts.compiled import compile_policy  # it knows all policies, and they their base
+
+        return compile_policy(self)
+
+    def start_day(self, path: str | Path | None = None) -> Day:
+        """Decide about a day, tick by tick; with `path` it outlives a restart."""
+        from hubbub.contexts.day import Day
+
+        return Day(self.compile(), path)
 
     @property
     def private(self) -> bool:
