@@ -42,7 +42,7 @@ class Compiled:
         head = struct.pack(
             ">4sBBHHHHH", b"HBCP", VERSION, schedule, table["ticks"], size, table["parts"], len(names), len(delta)
         )
-        rows = np.array(table["following" if schedule else "levels"], dtype=">u2").tobytes()
+        rows: bytes = np.array(table["following" if schedule else "levels"], dtype=">u2").tobytes()
         width = (size + 7) // 8
         flags = (
             b"".join(int(f, 16).to_bytes(width, "big") for row in table["expected"] for f in row) if schedule else b""

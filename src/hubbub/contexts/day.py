@@ -19,8 +19,8 @@ class Day(Sealed):
     """Decide tick by tick; with `path` a restart in the middle of the day goes on where it was.
 
     A decision is on disk before it is returned, so it is never taken twice: who could toss a coin again until a
-    context is shown would learn it. The file holds what was shown and nothing else; after a restart `outputs` tells what
-    counts as shown, also what had not reached anybody yet. Ticks that were missed count as suppressed. Begin a new file
+    context is shown would learn it. The file holds what was shown and nothing else; after a restart `outputs` tells
+    what counts as shown, also what had not reached anybody yet. Ticks that were missed count as suppressed. Begin a new file
     for each day.
 
     >>> from hubbub.contexts import ContextChain, Secret, Simulatable
@@ -54,7 +54,7 @@ class Day(Sealed):
             )
         if tick <= self._mask.tick:
             raise TickOutOfOrder(
-                f"Tick {tick} is not after tick {self._mask.tick}, the last that was decided: nothing is decided twice.",
+                f"Tick {tick} is not after tick {self._mask.tick}, the last one decided: nothing is decided twice.",
                 "Offer each tick once, in order. If the clock was set back, wait until it has caught up.",
             )
         shown = self._mask.offer(tick, context)

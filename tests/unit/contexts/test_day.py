@@ -142,7 +142,7 @@ def test_a_disk_that_refuses_ends_the_day_until_it_is_opened_again(place, monkey
     with SCHEDULE.start_day(place) as day:
         day.offer(0, "w3")
         with monkeypatch.context() as patch:
-            patch.setattr(os, "write", lambda file, line: 0)
+            patch.setattr(os, "write", lambda *_: 0)
             with pytest.raises(StoreUnavailable, match="Show nothing"):
                 day.offer(1, "x2")
         with pytest.raises(StoreUnavailable, match="closed"):

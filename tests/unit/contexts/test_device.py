@@ -157,7 +157,7 @@ def test_a_usual_policy_is_small():
 
 def test_only_policies_of_the_house_are_compiled():
     class Own(Policy):
-        def suppression(self, tick, context, last_tick, last_context):
+        def suppression(self, *_):
             return 0
 
     with pytest.raises(InvalidParameter, match="compiled"):
@@ -178,7 +178,7 @@ def vectors():
     ):
         for coin in (0, 2):
             for day in days:
-                mask = device.Mask(policy.to_bytes(), lambda parts, coin=coin: coin)
+                mask = device.Mask(policy.to_bytes(), lambda _, coin=coin: coin)
                 shown = [mask.offer(tick, context) for tick, context in enumerate(day)]
                 found.append(
                     {
