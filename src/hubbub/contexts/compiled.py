@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.contexts.chain import ContextChain
 from hubbub.contexts.coins import CoinPolicy
 from hubbub.contexts.device import NEVER, VERSION, parse
 from hubbub.contexts.hybrid import Hybrid
 from hubbub.contexts.policy import Policy
+from hubbub.contexts.secret import Secret
 from hubbub.contexts.simulatable import Simulatable
 from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.files import write_file
@@ -48,12 +51,25 @@ class Compiled:
             b"".join(int(f, 16).to_bytes(width, "big") for row in table["expected"] for f in row) if schedule else b""
         )
         body = head + names + delta + rows + flags
-        return body + hashlib.sha256(body).digest()
+        return bytes(body + hashlib.sha256(body).digest())
 
     def save(self, path: str | Path) -> None:
         """As JSON if the name ends in .json, else in the compact form."""
         path = Path(path)
         write_file(path, self.to_json() if path.suffix == ".json" else self.to_bytes())
+
+    def policy(self, chain: ContextChain, secrets: Sequence[Secret]) -> Policy:
+        """The policy again, to ask an adversary about it. Whether it protects these secrets is not checked."""
+        table = self.table
+        if tuple(table["contexts"]) != chain.contexts or table["ticks"] != chain.ticks:
+            raise InvalidParameter("The policy was made for another chain.", "Give the chain it was planned with.")
+        if table["kind"] == "coins":
+            return CoinPolicy(chain, secrets, table["delta"], np.array(table["levels"]), table["parts"])
+        following = np.array(table["following"])
+        flags = [[int(flag, 16) for flag in row] for row in table["expected"]]
+        expected = np.array([[[flag >> place & 1 for place in range(chain.size)] for flag in row] for row in flags])
+        following = np.where(following == NEVER, -1, following)
+        return Simulatable(chain, secrets, table["delta"], following, expected.astype(bool), float("nan"))
 
     @classmethod
     def load(cls, path: str | Path) -> Compiled:

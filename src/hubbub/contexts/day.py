@@ -20,8 +20,8 @@ class Day(Sealed):
 
     A decision is on disk before it is returned, so it is never taken twice: who could toss a coin again until a
     context is shown would learn it. The file holds what was shown and nothing else; after a restart `outputs` tells
-    what counts as shown, also what had not reached anybody yet. Ticks that were missed count as suppressed. Begin a new file
-    for each day.
+    what counts as shown, also what had not reached anybody yet. Ticks that were missed count as suppressed. Begin a
+    new file for each day.
 
     >>> from hubbub.contexts import ContextChain, Secret, Simulatable
     >>> chain = ContextChain(("s", "x"), ("1/2", "1/2"), [[(0, 1), (0, 1)]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,6 +55,25 @@ class Secret:
         values = (contexts, first, last, together, sometime, None if delta is None else check_delta(delta))
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def parse(cls, text: str) -> Secret:
+        """As commands write it: contexts joined by +, then if wanted @first-last, ~ for "at any time", =delta.
+
+        >>> print(Secret.parse("clinic+bar@16-24~=0.05"))
+        clinic or bar at any time between ticks 16 and 24
+        """
+        found = re.fullmatch(r"([^@~=]+)(?:@(\d+)-(\d+))?(~)?(?:=([^=]+))?", text)
+        names = found[1].split("+") if found else []
+        if found is None or not all(names):
+            raise InvalidParameter(
+                f"A secret cannot be read: {text!r}.",
+                "Write clinic, clinic+bar (any of them), clinic@16-24 (ticks), clinic@16-24~ (at all), clinic=0.05.",
+            )
+        first, last = (None, None) if found[2] is None else (int(found[2]), int(found[3]))
+        return cls(
+            *names, first=first, last=last, together=len(names) > 1, sometime=bool(found[4]), delta=found[5] or None
+        )
 
     def ticks(self, chain: ContextChain) -> range:
         first = 0 if self.first is None else chain.check_tick(self.first)
