@@ -11,6 +11,7 @@ from hubbub.contexts.policy import Policy
 from hubbub.contexts.probabilistic import Probabilistic
 from hubbub.contexts.secret import Secret
 from hubbub.contexts.simulatable import Simulatable
+from hubbub.contexts.worst import largest_rise
 
 __all__ = [
     "SUPPRESSED",
@@ -27,4 +28,5 @@ __all__ = [
     "Secret",
     "Simulatable",
     "best_possible",
+    "largest_rise",
 ]
