@@ -28,7 +28,7 @@ class Secret:
     | `Secret("clinic", "bar")` | that you are in the clinic, and that you are in the bar, at any tick |
     | `Secret("clinic", first=16, last=24)` | the same, from tick 16 to tick 24 only |
     | `Secret("clinic", "bar", together=True)` | that you are in one of the two at a tick |
-    | `Secret("clinic", first=16, last=24, sometime=True)` | that you were there at all between these ticks |
+    | `Secret("clinic", first=16, last=24, sometime=True)` | that you were there between these ticks, whenever it was |
 
     >>> Secret("clinic", delta="0.05").delta
     Fraction(1, 20)
@@ -68,7 +68,7 @@ class Secret:
         if found is None or not all(names):
             raise InvalidParameter(
                 f"A secret cannot be read: {text!r}.",
-                "Write clinic, clinic+bar (any of them), clinic@16-24 (ticks), clinic@16-24~ (at all), clinic=0.05.",
+                "Write clinic, clinic+bar (any of them), clinic@16-24 (ticks), clinic@16-24~ (ever), clinic=0.05.",
             )
         first, last = (None, None) if found[2] is None else (int(found[2]), int(found[3]))
         return cls(

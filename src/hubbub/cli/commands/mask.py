@@ -21,7 +21,7 @@ Sensitive = Annotated[
     list[str],
     typer.Option(
         "--sensitive",
-        help="clinic, clinic+bar (any of them), clinic@16-24 (ticks), clinic@16-24~ (at all), clinic=0.05 (delta).",
+        help="clinic, clinic+bar (any of them), clinic@16-24 (ticks), clinic@16-24~ (ever), clinic=0.05 (delta).",
     ),
 ]
 DeltaRise = Annotated[str, typer.Option("--delta", help="How much a belief may rise: 0.1 is ten points of a hundred.")]
