@@ -29,9 +29,9 @@ NAMES = ("mask-sensitive", "simulatable", "probabilistic", "hybrid")
 WORDS = (
     "{people} people of each kind, {days} days each: the first half teaches the chain (plain frequencies), the second "
     "is shown. Shown: the part of the second half. Breached: of the sensitive ticks of the second half (days that the "
-    "chain holds for impossible left out), those at which belief rose by more than delta. The paper (Reality Mining, 91 "
-    "people): mask-sensitive 76.4 %, 54 % of its sensitive states breached; hybrid 75.8 %; simulatable better for 58 % of "
-    "people; hybrid right for 95 %."
+    "chain holds for impossible left out), those at which belief rose by more than delta. The paper (Reality Mining, "
+    "91 people): mask-sensitive 76.4 %, 54 % of its sensitive states breached; hybrid 75.8 %; simulatable better for "
+    "58 % of people; hybrid right for 95 %."
 )
 
 
