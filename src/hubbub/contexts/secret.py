@@ -180,6 +180,8 @@ def _stretch(steps: Steps, place: int, when: range, members: tuple[int, ...], ri
     floor = avoided - steps.number(rise)
     if floor < -steps.margin:
         return None
+    # Before it is divided among pieces: a root makes a small error of a small number large.
+    floor = floor + steps.margin
     shares = [1.0] + [_upwards(float(max(floor, 0.0)) ** (part / len(when))) for part in range(1, len(when) + 1)]
     floors = np.array([Fraction(share) for share in shares], dtype=object) if steps.exact else np.array(shares)
     floors[-1] = max(floor, steps.zeros(1)[0])

@@ -15,6 +15,7 @@ from hubbub.contexts import (
     Hybrid,
     MaskSensitive,
     Policy,
+    Probabilistic,
     Secret,
     largest_rise,
 )
@@ -25,6 +26,7 @@ from hubbub.lab.experiment_result import ExperimentResult, Row, Table
 
 DELTAS = (0.05, 0.1, 0.2, 0.4)
 NUMBERS = (1, 2, 3, 5)
+ORDERS = ("likeliest", "forward", "backward")
 NAMES = ("mask-sensitive", "simulatable", "probabilistic", "hybrid")
 WORDS = (
     "{people} people of each kind, {days} days each: the first half teaches the chain (plain frequencies), the second "
@@ -50,20 +52,21 @@ def shown_of(policy: Policy, days: Days, random: Random) -> tuple[float, list[li
     return float(np.mean([shown is not None for output in outputs for shown in output])), outputs
 
 
-def breaches_of(policy: Policy, days: Days, outputs: Sequence[Sequence[str | None]]) -> tuple[int, int]:
-    """At how many of the sensitive ticks belief rose too far, and of how many."""
+def breaches_of(policy: Policy, days: Days, outputs: Sequence[Sequence[str | None]]) -> tuple[int, int, int]:
+    """At how many of the sensitive ticks belief rose too far, of how many, and how many days were left out of both."""
     adversary = Adversary(policy)
     sensitive = {name for secret in policy.secrets for name in secret.contexts}
-    breached = total = 0
+    breached = total = impossible = 0
     for day, output in zip(days, outputs, strict=True):
         try:
             found = {(belief.contexts[0], belief.tick) for belief in adversary.breaches(output)}
         except InvalidInput:
+            impossible += 1
             continue
         here = [(name, tick) for tick, name in enumerate(day) if name in sensitive]
         total += len(here)
         breached += sum(place in found for place in here)
-    return breached, total
+    return breached, total, impossible
 
 
 def try_person(person: Person, contexts: Sequence[str], delta: float, seed: int) -> Row:
@@ -79,15 +82,19 @@ def try_person(person: Person, contexts: Sequence[str], delta: float, seed: int)
         )
     )
     row: Row = {"person": person.name, "delta": delta, "secrets": len(contexts), "chosen": hybrid.chosen.name}
+    row["contexts"] = chain.size
     for name, policy in policies.items():
         shown, outputs = shown_of(policy, person.tested, Random(seed))
-        breached, total = breaches_of(policy, person.tested, outputs)
+        breached, total, impossible = breaches_of(policy, person.tested, outputs)
         row |= {
             name: shown,
             f"{name} expected": policy.utility / chain.ticks,
             f"{name} breached": breached,
-            "sensitive": total,
+            f"{name} sensitive": total,
+            f"{name} left out": impossible / len(person.tested),
         }
+    for order in ORDERS:
+        row[order] = Probabilistic.plan(chain, secrets, delta, order=order).utility / chain.ticks
     other = ContextChain.fit(person.tested, contexts=person.contexts, smoothing=0)
     row["rise for another chain"] = largest_rise(hybrid.probabilistic, other)
     return row
@@ -122,23 +129,33 @@ def _tables(rows: Sequence[Row]) -> list[Table]:
     groups: dict[tuple[str, int, float], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["kind"], row["number"], row["delta"]), []).append(row)
-    shown, wins = [], []
+    shown, breached, wins = [], [], []
     for (kind, number, delta), group in groups.items():
         head = [kind, str(number), f"{delta:g}"]
-        sensitive = max(1, sum(row["sensitive"] for row in group))
-        cells = [f"{np.mean([row[name] for row in group]):.1%}" for name in NAMES]
-        breached = [f"{sum(row[f'{name} breached'] for row in group) / sensitive:.1%}" for name in (NAMES[0], NAMES[3])]
-        shown.append([*head, *cells, *breached])
+        shown.append([*head, *(f"{_mean(group, name):.1%}" for name in NAMES), f"{_mean(group, 'contexts'):.1f}"])
+        cells = []
+        for name in (NAMES[0], NAMES[3]):
+            total = sum(row[f"{name} sensitive"] for row in group)
+            part = f"{sum(row[f'{name} breached'] for row in group) / total:.1%}" if total else "-"
+            cells += [part, str(total), f"{_mean(group, f'{name} left out'):.0%}"]
+        breached.append([*head, *cells])
         better = [row["simulatable"] > row["probabilistic"] for row in group]
         right = [row["hybrid"] >= max(row["simulatable"], row["probabilistic"]) - 1e-9 for row in group]
-        rise = np.mean([row["rise for another chain"] for row in group])
-        wins.append([*head, f"{np.mean(better):.0%}", f"{np.mean(right):.0%}", f"{rise:.2f}"])
+        orders = [f"{_mean(group, order):.1%}" for order in ORDERS]
+        rise = f"{_mean(group, 'rise for another chain'):.2f}"
+        wins.append([*head, f"{np.mean(better):.0%}", f"{np.mean(right):.0%}", *orders, rise])
     head = ["people", "secrets", "delta"]
+    both = [f"{who}: {what}" for who in ("masking", "hybrid") for what in ("breached", "of ticks", "days left out")]
     return [
-        Table("Shown of days that were not taught", [*head, *NAMES, "breached, masking", "breached, hybrid"], shown),
+        Table("Shown of days that were not taught", [*head, *NAMES, "contexts"], shown),
+        Table("Sensitive ticks at which belief rose by more than delta", [*head, *both], breached),
         Table(
-            "Which policy, and somebody who learned from the other half",
-            [*head, "simulatable better", "hybrid right", "largest rise for another chain (probabilistic)"],
+            "Which policy, in which order it is searched (expected part shown), and the rise for another chain",
+            [*head, "simulatable better", "hybrid right", *ORDERS, "largest rise"],
             wins,
         ),
     ]
+
+
+def _mean(rows: Sequence[Row], name: str) -> float:
+    return float(np.mean([row[name] for row in rows]))

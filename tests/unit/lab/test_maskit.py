@@ -38,10 +38,9 @@ def test_what_is_shown_is_counted_as_devices_show_it():
     for policy in (MaskSensitive.plan(chain, [Secret("c")], 0.1), Simulatable.plan(chain, [Secret("c")], 0.1)):
         shown, outputs = maskit.shown_of(policy, person.tested, Random(0))
         assert shown == sum(seen is not None for output in outputs for seen in output) / 4
-    breached, total = maskit.breaches_of(
-        MaskSensitive.plan(chain, [Secret("c")], 0.1), person.tested, [["a", None]] * 2
-    )
-    assert (breached, total) == (1, 1)
+    masking = MaskSensitive.plan(chain, [Secret("c")], 0.1)
+    assert maskit.breaches_of(masking, person.tested, [["a", None]] * 2) == (1, 1, 0)
+    assert maskit.breaches_of(masking, person.tested, [["b", None]] * 2) == (0, 0, 2)
 
 
 def test_a_whole_run(people, monkeypatch):
@@ -49,4 +48,4 @@ def test_a_whole_run(people, monkeypatch):
     monkeypatch.setattr(maskit, "surveyed", lambda *_: people[1:2])
     result = maskit.maskit_result(True, 1, lambda _: None, lambda: None)
     assert [row["kind"] for row in result.rows] == ["made up", "survey"]
-    assert [len(table.rows) for table in result.tables] == [2, 2]
+    assert [len(table.rows) for table in result.tables] == [2, 2, 2]
