@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hubbub.contexts import ContextChain, Hybrid, Probabilistic, Secret, Simulatable, best_possible
+from hubbub.contexts import CoinPolicy, ContextChain, Hybrid, Probabilistic, Secret, Simulatable, best_possible
 from hubbub.contexts.device import Mask
 from hubbub.contexts.secret import targets
 from hubbub.contexts.walk import holds
@@ -125,7 +125,10 @@ def deciding() -> list[dict[str, Any]]:
     hybrid = Hybrid.plan(chain, secrets, DELTA)
     day = list(enumerate(chain.sample(np.random.default_rng(1))))
     rows = []
-    for policy in (hybrid.simulatable, hybrid.probabilistic):
+    # Of a plan's chances most are 0 or 1 and need no coin: here every tick tosses one.
+    half = CoinPolicy(chain, secrets, DELTA, np.full((chain.ticks, chain.size), 5), 10)
+    half.name = "a coin at every tick"
+    for policy in (hybrid.simulatable, hybrid.probabilistic, half):
         data = policy.compile().to_bytes()
         best = float("inf")
         for _ in range(50):

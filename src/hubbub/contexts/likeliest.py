@@ -1,9 +1,9 @@
 """Chances of suppression for a whole day, the most frequent states first.
 
 The paper's greedy search (Goetz 2012, 3.4.2, after MONDRIAN) leaves the order open. Taking the likeliest state first
-shows more than going through the day (`hubbub reproduce maskit`). Two things make it fast, and both leave the result as it is,
-because lowering a chance can only take privacy away (Thm 3): states are tried in batches, which are halved when they
-fail; and two states that could not both be shown if everything else were suppressed are never tried together.
+shows more than going through the day (`hubbub reproduce maskit`). Two things make it fast, and both leave the result as
+it is, because lowering a chance can only take privacy away (Thm 3): states are tried in batches, which are halved when
+they fail; and two states that could not both be shown if all else were suppressed are never tried together.
 """
 
 from __future__ import annotations
