@@ -68,6 +68,14 @@ def fast(
     _run("fast", experiment, quick, out, seed, as_json, {"set": series})
 
 
+@app.command("maskit")
+def maskit(quick: Quick = False, out: Out = None, seed: Seed = 2012, as_json: Json = False) -> None:
+    """A person's contexts without the sensitive ones (Goetz 2012, chapter 3): what is shown, and what is given away."""
+    from hubbub.lab.maskit import maskit_result
+
+    _run("maskit", maskit_result, quick, out, seed, as_json)
+
+
 @app.command("outbreaks")
 def outbreaks(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json: Json = False) -> None:
     """Outbreaks in private counts (Fan 2014, chapter 4): EARS C1 to C3 and pooled days, raw against private."""

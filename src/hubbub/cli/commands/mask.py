@@ -1,0 +1,201 @@
+"""`hubbub mask`: learn a person's days, plan what is shown of them, run the plan, see what it gives away."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hubbub.cli.output import Json, Output
+from hubbub.errors import InvalidInput, InvalidParameter
+from hubbub.files import check_output
+
+if TYPE_CHECKING:
+    from hubbub.contexts import ContextChain, Policy, Secret
+
+app = typer.Typer(help="Streams of contexts that do not give the sensitive ones away.", no_args_is_help=True)
+
+Sensitive = Annotated[
+    list[str],
+    typer.Option(
+        "--sensitive",
+        help="clinic, clinic+bar (any of them), clinic@16-24 (ticks), clinic@16-24~ (ever), clinic=0.05 (delta).",
+    ),
+]
+DeltaRise = Annotated[str, typer.Option("--delta", help="How much a belief may rise: 0.1 is ten points of a hundred.")]
+METHODS = ("hybrid", "simulatable", "probabilistic", "mask-sensitive")
+
+
+@app.callback()
+def mask() -> None:
+    """Streams of contexts that do not give the sensitive ones away."""
+
+
+@app.command("fit")
+def fit(
+    days: Annotated[Path, typer.Argument(help="CSV of days: columns day, tick, context; or one day a line.")],
+    out: Annotated[Path, typer.Option("--out", help="Where to write the chain (JSON).")],
+    smoothing: Annotated[
+        float, typer.Option(help="Weight of how a context is left at any time of the day; 0 is plain frequencies.")
+    ] = 1.0,
+    unseen: Annotated[
+        float, typer.Option(help="Weight of moves that were never seen; 0 holds them for impossible.")
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Learn the chain of a person's days."""
+    from hubbub.contexts import ContextChain
+    from hubbub.contexts.reading import read_days
+
+    output = Output(as_json)
+    check_output(out, [days])
+    seen = read_days(days)
+    chain = ContextChain.fit(seen, smoothing=smoothing, unseen=unseen)
+    chain.save(out)
+    output.text(f"{len(seen)} days, {chain.ticks} ticks, {chain.size} contexts: {out}")
+    output.document({"days": len(seen), "ticks": chain.ticks, "contexts": list(chain.contexts), "out": str(out)})
+
+
+@app.command("plan")
+def plan(
+    chain: Annotated[Path, typer.Argument(help="A chain, as `hubbub mask fit` writes it.")],
+    sensitive: Sensitive,
+    out: Annotated[Path, typer.Option("--out", help="Where to write the policy: .json, or the compact form.")],
+    delta: DeltaRise = "0.1",
+    method: Annotated[str, typer.Option(help="hybrid, simulatable, probabilistic or mask-sensitive.")] = "hybrid",
+    levels: Annotated[int, typer.Option(help="Chances of suppression are multiples of 1 / levels.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Plan what is shown, and write the table that a device carries."""
+    from hubbub.contexts import ContextChain, MaskSensitive, Secret
+
+    output = Output(as_json)
+    check_output(out, [chain])
+    model = ContextChain.load(chain)
+    secrets = [Secret.parse(text) for text in sensitive]
+    with output.status("planning"):
+        policy = _planned(method, model, secrets, delta, levels)
+    naive = MaskSensitive.plan(model, secrets, delta).utility
+    compiled = policy.compile()
+    compiled.save(out)
+    size = out.stat().st_size
+    chosen = getattr(policy, "chosen", policy)
+    output.text(policy.words)
+    output.table(
+        "",
+        ["", "shown of a day"],
+        [[chosen.name, f"{policy.utility / model.ticks:.1%}"], ["mask-sensitive", f"{naive / model.ticks:.1%}"]],
+    )
+    output.text(f"{size} bytes: {out}")
+    output.document(
+        {
+            "method": method,
+            "chosen": chosen.name,
+            "promise": policy.words,
+            "delta": str(policy.delta),
+            "shown": policy.utility / model.ticks,
+            "shown_by_mask_sensitive": naive / model.ticks,
+            "bytes": size,
+            "out": str(out),
+        }
+    )
+
+
+@app.command("run")
+def run(
+    policy: Annotated[Path, typer.Argument(help="A policy, as `hubbub mask plan` writes it.")],
+    day: Annotated[Path, typer.Option("--day", help="Keeps the day's decisions; a new file for each day.")],
+    as_json: Json = False,
+) -> None:
+    """Decide about contexts on standard input, one `tick,context` a line, as they come.
+
+    Each answer is a line `tick,context`, with nothing after the comma if it is suppressed. It is on disk before it is
+    printed: stopped and started again with the same file, the day goes on.
+    """
+    from hubbub.contexts import Compiled, Day
+
+    output = Output(as_json)
+    with Day(Compiled.load(policy), day) as running:
+        for line in sys.stdin:
+            tick, comma, context = line.strip().partition(",")
+            if not comma or not tick.strip().isdecimal():
+                raise InvalidInput(
+                    "A line on standard input is not `tick,context`.", "Write 0,home for the first tick."
+                )
+            shown = running.offer(int(tick), context.strip())
+            if not as_json:
+                sys.stdout.write(f"{int(tick)},{shown or ''}\n")
+                sys.stdout.flush()
+        output.document({"outputs": running.outputs})
+
+
+@app.command("explain")
+def explain(
+    chain: Annotated[Path, typer.Argument(help="The chain of the policy.")],
+    policy: Annotated[Path, typer.Argument(help="The policy.")],
+    sensitive: Sensitive,
+    shown: Annotated[
+        Path | None, typer.Option("--shown", help="What was shown: lines `tick,context`, as `hubbub mask run` prints.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """What somebody believes who knows the habits, the policy, and all that was shown."""
+    from hubbub.contexts import Adversary, Compiled, ContextChain, Secret
+
+    output = Output(as_json)
+    model = ContextChain.load(chain)
+    made = Compiled.load(policy).policy(model, [Secret.parse(text) for text in sensitive])
+    adversary = Adversary(made)
+    beliefs = sorted(adversary.about(_outputs(shown, model.ticks)), key=lambda belief: -belief.rise)
+    most = float(made.delta)
+    title = f"The ten largest rises of belief (the policy was planned for {most:g})"
+    rows = [[", ".join(b.contexts), b.tick, f"{b.prior:.3f}", f"{b.posterior:.3f}", f"{b.rise:+.3f}"] for b in beliefs]
+    output.table(title, ["secret", "tick", "before", "after", "rise"], rows[:10])
+    output.document(
+        {
+            "delta": str(made.delta),
+            "beliefs": [
+                {
+                    "secret": list(b.contexts),
+                    "tick": b.tick,
+                    "before": float(b.prior),
+                    "after": float(b.posterior),
+                    "rise": float(b.rise),
+                }
+                for b in beliefs
+            ],
+        }
+    )
+
+
+def _planned(method: str, chain: ContextChain, secrets: list[Secret], delta: str, levels: int) -> Policy:
+    from hubbub.contexts import Hybrid, MaskSensitive, Probabilistic, Simulatable
+
+    if method == "hybrid":
+        return Hybrid.plan(chain, secrets, delta, levels=levels)
+    if method == "probabilistic":
+        return Probabilistic.plan(chain, secrets, delta, levels=levels)
+    if method == "simulatable":
+        return Simulatable.plan(chain, secrets, delta)
+    if method == "mask-sensitive":
+        return MaskSensitive.plan(chain, secrets, delta)
+    raise InvalidParameter(f"`--method` is one of {', '.join(METHODS)}; got {method!r}.", "hybrid is usual.")
+
+
+def _outputs(path: Path | None, ticks: int) -> list[str | None]:
+    """What was shown, up to the last line; nothing if there is no file."""
+    if path is None:
+        return []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"{path} cannot be read.", "Give what `hubbub mask run` printed.") from None
+    found: dict[int, str | None] = {}
+    for line in lines:
+        tick, comma, context = line.partition(",")
+        if not comma or not tick.isdecimal() or int(tick) >= ticks:
+            raise InvalidInput(f"{path}: a line is not `tick,context` of a day of {ticks} ticks.", "Mend the line.")
+        found[int(tick)] = context.strip() or None
+    return [found.get(tick) for tick in range(max(found, default=-1) + 1)]

@@ -1,0 +1,51 @@
+"""Days of contexts from text files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from hubbub.errors import InvalidInput
+
+LONG = ["day", "tick", "context"]
+
+
+def read_days(path: str | Path) -> list[tuple[str, ...]]:
+    """Days from a CSV file: the columns day, tick and context; or, without a heading, one day a line.
+
+    In the first form ticks count from 0, and a day in which one is missing is refused: what was not observed must not
+    be learned as if it had been.
+    """
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give a CSV file of days.") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InvalidInput(f"{path} is no CSV file in UTF-8.", "Give one day a line, contexts with commas.") from None
+    if not rows:
+        raise InvalidInput(f"{path} is empty.", "Give at least one day.")
+    if rows[0] == LONG:
+        return _long(path, rows[1:])
+    if any(not cell for row in rows for cell in row):
+        raise InvalidInput(f"{path} has an empty cell.", "Give each tick a context, or leave out the day.")
+    return [tuple(row) for row in rows]
+
+
+def _long(path: str | Path, rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    days: dict[str, dict[int, str]] = {}
+    for line, row in enumerate(rows, 2):
+        if len(row) != 3 or not row[1].isdecimal() or not row[2]:
+            raise InvalidInput(f"{path}, line {line}: not a day, a tick from 0 on and a context.", "Mend the line.")
+        day = days.setdefault(row[0], {})
+        if int(row[1]) in day:
+            raise InvalidInput(f"{path}, line {line}: a second context for a tick.", "Keep one context for each tick.")
+        day[int(row[1])] = row[2]
+    ticks = max((len(day) for day in days.values()), default=0)
+    for number, day in enumerate(days.values(), 1):
+        if set(day) != set(range(ticks)):
+            raise InvalidInput(
+                f"{path}: the day with number {number} lacks a tick; the others have {ticks}.", "Leave out such days."
+            )
+    return [tuple(day[tick] for tick in range(ticks)) for day in days.values()]

@@ -1,0 +1,133 @@
+"""`hubbub mask`: from days to a policy, to what is shown, to what that gives away."""
+
+import io
+import json
+
+import pytest
+
+from hubbub.cli.main import main
+
+DAYS = "\n".join(["home,work,work,home"] * 6 + ["home,work,clinic,home"] * 2 + ["home,home,work,home"] * 4)
+
+
+def answer(capsys, *words, code=0):
+    assert main([str(word) for word in words]) == code
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def made(tmp_path, capsys):
+    (tmp_path / "days.csv").write_text(DAYS)
+    chain, policy = tmp_path / "chain.json", tmp_path / "policy.bin"
+    fitted = answer(
+        capsys, "mask", "fit", tmp_path / "days.csv", "--out", chain, "--smoothing", 0, "--json"
+    )  # fmt: skip
+    assert json.loads(fitted)["ticks"] == 4
+    planned = json.loads(
+        answer(capsys, "mask", "plan", chain, "--sensitive", "clinic", "--delta", "0.1", "--out", policy, "--json")
+    )
+    assert planned["bytes"] == policy.stat().st_size
+    assert 0 < planned["shown"] < planned["shown_by_mask_sensitive"] < 1
+    assert "10 points" in planned["promise"]
+    return chain, policy, tmp_path / "day"
+
+
+def offer(monkeypatch, text):
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def test_a_day_from_end_to_end(made, capsys, monkeypatch, tmp_path):
+    chain, policy, day = made
+    offer(monkeypatch, "0,home\n1,work\n")
+    first = answer(capsys, "mask", "run", policy, "--day", day)
+    offer(monkeypatch, "2,clinic\n3,home\n")
+    second = answer(capsys, "mask", "run", policy, "--day", day)
+    lines = (first + second).splitlines()
+    assert [line.split(",")[0] for line in lines] == ["0", "1", "2", "3"]
+    assert "clinic" not in first + second
+    (tmp_path / "shown").write_text(first + second)
+    words = ["mask", "explain", chain, policy, "--sensitive", "clinic", "--shown", tmp_path / "shown"]
+    told = json.loads(answer(capsys, *words, "--json"))
+    assert max(belief["rise"] for belief in told["beliefs"]) <= 0.1 + 1e-9
+    assert "rises of belief" in answer(capsys, *words)
+
+
+def test_masking_alone_gives_it_away(made, capsys, tmp_path):
+    chain, _, _ = made
+    naive = tmp_path / "naive.json"
+    words = answer(
+        capsys, "mask", "plan", chain, "--sensitive", "clinic", "--method", "mask-sensitive", "--out", naive
+    )  # fmt: skip
+    assert "Promises nothing" in words
+    (tmp_path / "shown").write_text("0,home\n1,work\n2,\n3,home\n")
+    told = json.loads(
+        answer(
+            capsys, "mask", "explain", chain, naive, "--sensitive", "clinic", "--shown", tmp_path / "shown", "--json"
+        )
+    )
+    assert told["beliefs"][0]["after"] == 1.0
+
+
+def test_every_method_and_every_secret(made, capsys, tmp_path):
+    chain, _, _ = made
+    for method in ("simulatable", "probabilistic", "hybrid"):
+        for secret in ("clinic", "clinic+work", "clinic@1-2", "clinic@1-2~", "clinic=0.3"):
+            out = tmp_path / "p.json"
+            answer(capsys, "mask", "plan", chain, "--sensitive", secret, "--method", method, "--out", out, "--json")
+            told = answer(capsys, "mask", "explain", chain, out, "--sensitive", secret, "--json")
+            assert all(abs(belief["rise"]) < 1e-9 for belief in json.loads(told)["beliefs"])
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["plan", "CHAIN", "--sensitive", "bar", "--out", "OUT"], "unknown_key"),
+        (["plan", "CHAIN", "--sensitive", "@", "--out", "OUT"], "invalid_parameter"),
+        (["plan", "CHAIN", "--sensitive", "clinic", "--delta", "2", "--out", "OUT"], "invalid_parameter"),
+        (["plan", "CHAIN", "--sensitive", "clinic", "--method", "magic", "--out", "OUT"], "invalid_parameter"),
+        (["plan", "CHAIN", "--sensitive", "clinic", "--out", "CHAIN"], "invalid_input"),
+        (["plan", "POLICY", "--sensitive", "clinic", "--out", "OUT"], "invalid_input"),
+        (["run", "CHAIN", "--day", "OUT"], "invalid_input"),
+        (["explain", "CHAIN", "POLICY", "--sensitive", "clinic", "--shown", "CHAIN"], "invalid_input"),
+        (["explain", "CHAIN", "POLICY", "--sensitive", "clinic", "--shown", "NONE"], "invalid_input"),
+        (["fit", "NONE", "--out", "OUT"], "invalid_input"),
+    ],
+)
+def test_what_is_refused(made, capsys, tmp_path, words, code):
+    chain, policy, _ = made
+    places = {"CHAIN": chain, "POLICY": policy, "OUT": tmp_path / "out", "NONE": tmp_path / "none"}
+    told = answer(capsys, "mask", *[places.get(word, word) for word in words], "--json", code=2)
+    assert json.loads(told)["error"]["code"] == code
+
+
+def test_lines_that_are_none_and_ticks_twice(made, capsys, monkeypatch):
+    _, policy, day = made
+    offer(monkeypatch, "home\n")
+    assert "tick,context" in answer(capsys, "mask", "run", policy, "--day", day, "--json", code=2)
+    offer(monkeypatch, "0,home\n0,home\n")
+    assert "tick_out_of_order" in answer(capsys, "mask", "run", policy, "--day", day, "--json", code=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "empty"),
+        ("a,,b\n", "empty cell"),
+        ("day,tick,context\n1,x,a\n", "line 2"),
+        ("day,tick,context\n1,0,a\n1,0,b\n", "second context"),
+        ("day,tick,context\n1,0,a\n1,1,a\n2,1,a\n", "lacks a tick"),
+        ("\udcff", "UTF-8"),
+    ],
+)
+def test_files_of_days(tmp_path, capsys, text, word):
+    path = tmp_path / "days.csv"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    told = answer(capsys, "mask", "fit", path, "--out", tmp_path / "chain.json", "--json", code=2)
+    assert word in json.loads(told)["error"]["message"]
+
+
+def test_days_with_a_heading(tmp_path, capsys):
+    path = tmp_path / "days.csv"
+    path.write_text("day,tick,context\nmo,1,b\nmo,0,a\ntu,0,a\ntu,1,a\n")
+    told = json.loads(answer(capsys, "mask", "fit", path, "--out", tmp_path / "chain.json", "--json"))
+    assert (told["days"], told["ticks"], told["contexts"]) == (2, 2, ["a", "b"])
