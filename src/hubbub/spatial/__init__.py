@@ -1,7 +1,22 @@
 """Counts in space: public maps, roads and what moves on them, and mechanisms that know where cells lie."""
 
 from hubbub.spatial.hexagons import Hexagons
+from hubbub.spatial.made_up_city import made_up
 from hubbub.spatial.maps import Map, expect_axes
+from hubbub.spatial.road_files import read_lines, read_tables
+from hubbub.spatial.road_map import RoadCells, RoadGrid
+from hubbub.spatial.road_network import RoadNetwork
 from hubbub.spatial.zones import Zones
 
-__all__ = ["Hexagons", "Map", "Zones", "expect_axes"]
+__all__ = [
+    "Hexagons",
+    "Map",
+    "RoadCells",
+    "RoadGrid",
+    "RoadNetwork",
+    "Zones",
+    "expect_axes",
+    "made_up",
+    "read_lines",
+    "read_tables",
+]
