@@ -19,7 +19,6 @@ def test_nobody_ever_stands_off_a_road():
 def test_everybody_starts_somewhere_on_the_way_and_arrives():
     many = [len(x) for x, _ in Traffic(CITY, first=2000, new=1, trip=5, ticks=30).positions(seed=1)]
     assert many[0] == 2000
-    assert many == sorted(many, reverse=True)
     assert many[-1] < 40
 
 
