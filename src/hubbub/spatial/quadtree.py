@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
 from hubbub.mechanism import Estimate, Measurement, OnlineMechanism, Option, Traits
-from hubbub.mechanism.kinds import Whole
+from hubbub.mechanism.kinds import Truth, Whole
 from hubbub.mechanism.measurement import NoiseKind
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
@@ -52,6 +52,7 @@ class Quadtree(OnlineMechanism):
     traits: ClassVar[Traits] = Traits(plain=False, independent_keys=False)
 
     depth: Option[int] = Option(Whole(0, most=14), 8, "How often a part is split into four at most.")
+    cut: Option[bool] = Option(Truth(), True, "Whether numbers below zero are released as zero; not so in the thesis.")
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
         super().__init__(keys, guarantee, source=source, **options)
@@ -82,7 +83,9 @@ class Quadtree(OnlineMechanism):
         reach = float(np.max(one.reach))
         lower = np.where(self._size == 1, np.maximum(sums - reach, 0.0), 0.0)
         of = self.parts.of
-        values = np.maximum(sums / self._size, 0.0)[of]
+        each = sums / self._size
+        values = (np.maximum(each, 0.0) if self.cut else each)[of]
+        lower = lower if self.cut else np.minimum(lower, each)
         self._last = values.copy()
         return Estimate(values, errors, lower[of], np.maximum(sums + reach, 0.0)[of])
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hubbub.filters.belief import Belief
 from hubbub.mechanism import Estimate, Measurement, Option, Traits
-from hubbub.mechanism.kinds import Number, Word
+from hubbub.mechanism.kinds import Number, Truth, Word
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.releaser import Releaser
@@ -55,6 +55,7 @@ class Temporal(Releaser):
     trust: Option[float] = Option(
         Number(above=0.0), 1.0, "The noise is taken for that much smaller than it is; 0.02 in the thesis."
     )
+    cut: Option[bool] = Option(Truth(), True, "Whether numbers below zero are released as zero; not so in the thesis.")
     start: Option[str] = Option(
         Word("measured", "zero"), "measured", "What a cell begins with: its first noisy count, or nothing."
     )
@@ -98,7 +99,10 @@ class Temporal(Releaser):
     def _told(self) -> Estimate:
         assert self._mean is not None
         variance = np.broadcast_to(self._of_class(self._real), self._mean.shape)
-        return told(Belief.gaussian(self._mean, variance))
+        believed = told(Belief.gaussian(self._mean, variance))
+        if self.cut:
+            return believed
+        return believed._replace(values=self._mean.copy(), lower=np.minimum(believed.lower, self._mean))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if self._mean is None:
