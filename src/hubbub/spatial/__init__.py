@@ -1,5 +1,6 @@
 """Counts in space: public maps, roads and what moves on them, and mechanisms that know where cells lie."""
 
+from hubbub.spatial.areas import in_polygon, in_rectangle, total
 from hubbub.spatial.hexagons import Hexagons
 from hubbub.spatial.made_up_city import made_up
 from hubbub.spatial.maps import Map, expect_axes
@@ -24,7 +25,10 @@ __all__ = [
     "Temporal",
     "Zones",
     "expect_axes",
+    "in_polygon",
+    "in_rectangle",
     "made_up",
     "read_lines",
     "read_tables",
+    "total",
 ]
