@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,26 +13,38 @@ from hubbub.errors import NoiseOverflow
 from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
 from hubbub.privacy import Guarantee
 from hubbub.released import Cost
+from hubbub.spatial.blocks import Blocks
 
 FARTHEST = 2**62
 Whole = NDArray[np.int64]
 
 
 class Parts:
-    """A partition of the keys: `of` says for each key which part it belongs to; every part has a key."""
+    """A partition of the keys: `of` says for each key which part it belongs to; every part has a key.
 
-    def __init__(self, of: Whole, many: int) -> None:
+    Where all keys of each square of `blocks` are in one part, sums are made of squares: faster, and the same.
+    """
+
+    def __init__(self, of: Whole, many: int, blocks: Blocks | None = None) -> None:
         self.of = of
         self.many = many
-        self._order = np.argsort(of, kind="stable")
-        self._starts = np.searchsorted(of[self._order], np.arange(many))
-        self._alone = many == len(of) and bool((self._order == np.arange(many)).all())
+        self._blocks = blocks
+        self._square = of if blocks is None else blocks.first(of)
+        self._order = np.argsort(self._square, kind="stable")
+        self._starts = np.searchsorted(self._square[self._order], np.arange(many))
+        self._alone = many == len(self._square) and bool((self._order == np.arange(many)).all())
 
     def sums(self, values: Whole) -> Whole:
         """Added up exactly, in whole numbers: a sum of floats would round, and rounding can hide or show someone."""
+        folded = values if self._blocks is None else self._blocks.sums(values)
         if self._alone:
-            return values.copy()
-        return np.add.reduceat(values[self._order], self._starts)
+            return folded.copy()
+        return np.add.reduceat(folded[self._order], self._starts)
+
+    def laid_out(self, of_parts: NDArray[Any]) -> NDArray[Any]:
+        """For each key what its part has, in an array of its own."""
+        squares = of_parts[self._square]
+        return squares if self._blocks is None else self._blocks.laid_out(squares)
 
 
 class NoisySums:

@@ -16,6 +16,7 @@ from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.lpa import held
 from hubbub.released import Cost, Domain, Grid, Tick
+from hubbub.spatial.blocks import Blocks
 from hubbub.spatial.noisy_sums import NoisySums, Parts
 from hubbub.spatial.road_map import RoadGrid
 
@@ -58,16 +59,17 @@ class Quadtree(OnlineMechanism):
         super().__init__(keys, guarantee, source=source, **options)
         self._sums = NoisySums(guarantee, source)
         of = parts_of(keys, self.depth)
-        self.parts = Parts(of, int(of.max()) + 1)
+        self.parts = Parts(of, int(of.max()) + 1, Blocks(keys, _finest(keys, self.depth)))
         self._size = np.bincount(of).astype(np.float64)
-        self._last = np.zeros(len(keys))
+        self._last = np.zeros(self.parts.many)
+        self._nothing = np.zeros(len(keys))
         self._gaussian = guarantee.kind != "pure"
         self._prepared: tuple[Cost, NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def _measure(self, counts: Counts, cost: Cost) -> Measurement:
         sums = self._sums.measure(counts, self.parts, cost)
         variance, _ = self._errors(cost)
-        each = np.rint(sums / self._size).astype(np.int64)[self.parts.of]
+        each = self.parts.laid_out(np.rint(sums / self._size).astype(np.int64))
         shape: NoiseKind = "gaussian" if self._gaussian else "laplace"
         alone = self.parts.many == len(self.keys)
         return Measurement(
@@ -76,24 +78,24 @@ class Quadtree(OnlineMechanism):
 
     def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
         if measurement is None:
-            return held(self._last)
+            return held(self.parts.laid_out(self._last))
         sums = measurement.extra[PARTS].astype(np.float64)
         _, errors = self._errors(measurement.cost)
         one = replace(measurement, values=None, variance=self._sums.variance(measurement.cost))
         reach = float(np.max(one.reach))
         lower = np.where(self._size == 1, np.maximum(sums - reach, 0.0), 0.0)
-        of = self.parts.of
+        out = self.parts.laid_out
         each = sums / self._size
-        values = (np.maximum(each, 0.0) if self.cut else each)[of]
+        self._last = np.maximum(each, 0.0) if self.cut else each
         lower = lower if self.cut else np.minimum(lower, each)
-        self._last = values.copy()
-        return Estimate(values, errors, lower[of], np.maximum(sums + reach, 0.0)[of])
+        below = out(lower) if lower.any() else self._nothing
+        return Estimate(out(self._last), errors, below, out(np.maximum(sums + reach, 0.0)))
 
     def _errors(self, cost: Cost) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of every cell: the variance of its measurement, and the standard error that is told. Made once a cost."""
         if self._prepared is None or self._prepared[0] != cost:
             rounding = np.where(self._size > 1, 1 / 12, 0.0)
-            variance = (self._sums.variance(cost) / self._size**2 + rounding)[self.parts.of]
+            variance = self.parts.laid_out(self._sums.variance(cost) / self._size**2 + rounding)
             self._prepared = cost, variance, np.sqrt(variance)
         return self._prepared[1], self._prepared[2]
 
@@ -102,6 +104,14 @@ class Quadtree(OnlineMechanism):
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:  # noqa: ARG002
         self._last = arrays["last"]
+
+
+def _finest(keys: Domain, depth: int) -> int:
+    """The side of the smallest square that the tree can come to."""
+    if not isinstance(keys, Grid):
+        return 1
+    longest = max(keys.columns, keys.rows)
+    return 1 << max(int(longest - 1).bit_length() - depth, 0)
 
 
 def parts_of(keys: Domain, depth: int) -> NDArray[np.int64]:

@@ -7,18 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.filters.belief import Belief
 from hubbub.mechanism import Estimate, Measurement, Option, Traits
 from hubbub.mechanism.kinds import Number, Truth, Word
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.releaser import Releaser
-from hubbub.release.ukf import nothing_known, told
+from hubbub.release.ukf import nothing_known
 from hubbub.released import Domain, Tick
 from hubbub.spatial.road_map import RoadGrid
 
 Array = NDArray[np.float64]
-_SPARSE, _DENSE = 0, 1
+_DENSE = 1
+_NORMAL = 1.959963984540054
 
 
 class Temporal(Releaser):
@@ -87,22 +87,28 @@ class Temporal(Releaser):
         gain = self._believed / (self._believed + taken_for)
         change = measurement.values - self._mean
         change *= self._of_class(gain)
-        self._mean = change.__iadd__(self._mean)
+        self._mean = np.add(change, self._mean, out=change)
         self._believed = (1 - gain) * self._believed
         self._real = (1 - gain) ** 2 * self._real + gain**2 * noise
         return self._told()
 
     def _of_class(self, two: Array) -> Any:
         """One number for all cells, or one for each by its class."""
-        return two[_DENSE] if self._class is None else two[self._class]
+        return two[_DENSE] if self._class is None else np.take(two, self._class)
 
     def _told(self) -> Estimate:
         assert self._mean is not None
-        variance = np.broadcast_to(self._of_class(self._real), self._mean.shape)
-        believed = told(Belief.gaussian(self._mean, variance))
+        errors = np.broadcast_to(self._of_class(np.sqrt(self._real)), self._mean.shape)
+        errors = errors if errors.flags.writeable else errors.copy()
+        # A million cells: every pass over memory counts, so these are done in place.
+        upper = _NORMAL * errors
+        lower = self._mean - upper
+        upper += self._mean
+        np.maximum(upper, 0.0, out=upper)
+        np.maximum(lower, 0.0, out=lower)
         if self.cut:
-            return believed
-        return believed._replace(values=self._mean.copy(), lower=np.minimum(believed.lower, self._mean))
+            return Estimate(np.maximum(self._mean, 0.0), errors, lower, upper)
+        return Estimate(self._mean.copy(), errors, np.minimum(lower, self._mean), upper)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if self._mean is None:
