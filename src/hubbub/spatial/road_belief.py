@@ -15,7 +15,7 @@ Whole = NDArray[np.int64]
 
 LEVEL_DRIFT, SLOPE_DRIFT, CALM = 1e-4, 4e-6, 0.95
 """How the total moves from tick to tick: by a slope, which dies down and changes, and besides; relative variances."""
-GROUP_DRIFT = 1e-4
+GROUP_DRIFT = 3e-4
 """By how much a group's share of the total moves, as a variance relative to its square."""
 STRETCH_DRIFT = 5e-4
 """The same of a stretch's share of its group."""

@@ -18,8 +18,9 @@ from hubbub.spatial.road_network import RoadNetwork
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-GROUPS = 24
-"""So many groups of stretches, each expected to hold as many vehicles as any other."""
+ACROSS, UPWARD, KINDS = 4, 4, 2
+"""Groups: so many strips from west to east, parts of each from south to north, and quiet and busy roads of each part.
+Each is expected to hold as many vehicles as any other."""
 REGIONS = 12
 """So many regions a side: squares of the grid, each with the stretches whose middle lies in it."""
 _LOCAL = 0.2
@@ -73,35 +74,53 @@ def _of_roads(cells: RoadCells) -> RoadUnits:
     many = len(used)
     in_cell: Array = np.bincount(cell, expected, minlength=len(cells)).astype(np.float64)
     in_stretch: Array = np.bincount(of, in_cell, minlength=many).astype(np.float64)
-    group = _groups(in_stretch, np.bincount(of, minlength=many))
+    middles = _middles(cells, of.astype(np.int64), in_cell)
+    group = _groups(in_stretch, np.bincount(of, minlength=many), *middles)
     in_group = np.bincount(group, in_stretch)
     return RoadUnits(
         Parts(of.astype(np.int64), many),
         Parts(group[of], len(in_group)),
         group,
-        _regions(cells, of.astype(np.int64), in_cell),
+        _regions(*middles),
         in_cell / in_stretch[of],
         in_stretch / in_group[group],
     )
 
 
-def _groups(expected: Array, cells: Whole) -> Whole:
-    """Stretches by how dense their traffic is expected to be, cut into groups of equal expected traffic."""
-    order = np.argsort(expected / cells, kind="stable")
-    so_far = np.cumsum(expected[order])
-    group = np.empty(len(expected), dtype=np.int64)
-    group[order] = np.minimum(GROUPS * (so_far - expected[order] / 2) / so_far[-1], GROUPS - 1).astype(np.int64)
-    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+def _groups(expected: Array, cells: Whole, row: Array, column: Array) -> Whole:
+    """Stretches by where they are, and by how dense their traffic is expected to be."""
+    group = np.zeros(len(expected), dtype=np.int64)
+    for key, many in ((column, ACROSS), (row, UPWARD), (expected / cells, KINDS)):
+        group = _divided(group, key, expected, many)
+    return group
 
 
-def _regions(cells: RoadCells, of: Whole, weight: Array) -> Whole:
-    """By the middle of each stretch, numbered without gaps."""
+def _divided(group: Whole, key: Array, expected: Array, many: int) -> Whole:
+    """Each group cut by `key` into as many of equal expected traffic, numbered without gaps."""
+    order = np.lexsort((key, group))
+    so_far = np.cumsum(expected[order]) - expected[order] / 2
+    whole = np.bincount(group, expected)
+    begin = np.cumsum(whole) - whole
+    at = (so_far - begin[group[order]]) / whole[group[order]]
+    finer = np.empty(len(group), dtype=np.int64)
+    finer[order] = group[order] * many + np.clip(many * at, 0, many - 1).astype(np.int64)
+    numbered: Whole = np.unique(finer, return_inverse=True)[1].astype(np.int64)
+    return numbered
+
+
+def _middles(cells: RoadCells, of: Whole, weight: Array) -> tuple[Array, Array]:
+    """The middle of each stretch, as shares of the grid's height and width."""
     rows, columns = np.divmod(cells.codes, cells.grid.columns)
     total = np.bincount(of, weight)
-    at = [np.bincount(of, weight * (place + 0.5) / side) / total for place, side in
-          ((rows, cells.grid.rows), (columns, cells.grid.columns))]  # fmt: skip
-    row, column = (np.minimum(one * REGIONS, REGIONS - 1).astype(np.int64) for one in at)
-    numbered: Whole = np.unique(row * REGIONS + column, return_inverse=True)[1].astype(np.int64)
+    row = np.bincount(of, weight * (rows + 0.5)) / (total * cells.grid.rows)
+    column = np.bincount(of, weight * (columns + 0.5)) / (total * cells.grid.columns)
+    return row, column
+
+
+def _regions(row: Array, column: Array) -> Whole:
+    """By the middle of each stretch, numbered without gaps."""
+    down, along = (np.minimum(one * REGIONS, REGIONS - 1).astype(np.int64) for one in (row, column))
+    numbered: Whole = np.unique(down * REGIONS + along, return_inverse=True)[1].astype(np.int64)
     return numbered
 
 

@@ -23,7 +23,7 @@ from hubbub.spatial.road_belief import RoadBelief
 from hubbub.spatial.road_map import RoadGrid
 from hubbub.spatial.road_units import RoadUnits
 
-TOTAL, TICKS, GROUPS = Fraction(1, 10), Fraction(1, 20), Fraction(1, 10)
+TOTAL, TICKS, GROUPS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 20)
 """Of the budget: for the total of every tick, for that of groups, and for better ones at a look; the rest is for
 stretches."""
 _TOTAL, _GROUPS, _STRETCHES = "total", "groups", "stretches"
@@ -34,7 +34,7 @@ class Roads(OnlineMechanism):
     """Counts on a road map (`RoadCells`), where the map itself says most of what there is to know.
 
     Nothing is spent where there is no road. What the map expects of each stretch of road (by its length, and by how
-    many shortest ways lead over it) is corrected by what is measured: the total and some twenty groups of stretches at
+    many shortest ways lead over it) is corrected by what is measured: the total and some thirty groups of stretches at
     every tick, and now and then, at a *look*, all stretches. For a person's horizon looks are in ticks 0, 1, 3, 7, 15,
     …: shares of traffic change slowly, so that an early look serves for long. For sessions, events and windows every
     tick is a look. Noisy values are filtered in time, by regions too, and a cell is given its share of its stretch.
@@ -48,7 +48,7 @@ class Roads(OnlineMechanism):
         Enforced by the caller: the unit's `max_ticks` and `max_items`, before counting.
         Formula: the sum of all, sums over groups, and at a look over stretches, with discrete Laplace noise of scale
         max_items / cost (pure) or discrete Gaussian of variance max_items² / (2 cost) (zCDP, approximate). Of the
-        budget 3/20 are spread over max_ticks ticks; the rest over the looks, of which no unit meets more.
+        budget 6/20 are spread over max_ticks ticks; the rest over the looks, of which no unit meets more.
         Not covered: when releases appear, and what side knowledge tells about several units at once.
         Reference: Dwork, McSherry, Nissim & Smith 2006, Prop. 1; Dwork & Roth 2014, Prop. 2.1 and Thm 3.16.
         Proof: docs/proofs/spatial.md (proved).
@@ -60,7 +60,7 @@ class Roads(OnlineMechanism):
     >>> print(roads.guarantee)
     Each person's presence changes any output's probability by at most a factor e^1 = 2.72, over all 100 ticks ...
     >>> [roads.release(Counts.of(city, Tick(tick), np.ones(len(city), int))).cost for tick in range(3)]
-    [Cost(epsilon=1721/14000), Cost(epsilon=1721/14000), Cost(epsilon=3/2000)]
+    [Cost(epsilon=103/1000), Cost(epsilon=103/1000), Cost(epsilon=3/1000)]
     """
 
     name: ClassVar[str] = "roads"
