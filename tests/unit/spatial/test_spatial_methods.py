@@ -7,7 +7,7 @@ import pytest
 
 from hubbub.checks import Subject, check_releaser
 from hubbub.confidential import Counts
-from hubbub.errors import InvalidParameter
+from hubbub.errors import InvalidParameter, NoiseOverflow
 from hubbub.lab.moving import Traffic
 from hubbub.methods import make_mechanism
 from hubbub.noise import simulation
@@ -274,3 +274,15 @@ def test_a_long_gap_widens_what_is_known_and_keeps_it_finite(city):
     assert (variance > releases[-1].standard_errors ** 2).mean() > 0.99
     near, far = (again.belief.later(ticks).trend_covariance[0, 0] for ticks in (500, 501))
     assert far > near
+
+
+def test_noise_that_64_bits_cannot_add_is_refused_by_the_noise_alone(monkeypatch):
+    sums = NoisySums(YEAR)
+
+    class Far:
+        def sample(self, many):
+            return np.full(many, 2**62 + 1)
+
+    monkeypatch.setattr(sums, "noise", lambda _: Far())
+    with pytest.raises(NoiseOverflow):
+        sums.measure(counts(0), Parts(np.zeros(len(ROADS), dtype=np.int64), 1), Cost(epsilon=Fraction(1)))
