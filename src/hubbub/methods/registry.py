@@ -14,11 +14,15 @@ from hubbub.privacy import Guarantee
 from hubbub.ranges import RangeStream
 from hubbub.release import Adaptive, Ba, Bd, Dft, Fast, Lpa, Mkf, Navigation, Pegasus, Sample, Ukf
 from hubbub.released import Domain
+from hubbub.spatial import Quadtree, Roads, Temporal
 
 METHODS: Mapping[str, type[Mechanism]] = MappingProxyType(
     {
         method.name: method
-        for method in (Adaptive, Ba, Bd, Dft, Fast, Lpa, Mkf, Navigation, Pegasus, RangeStream, Sample, Ukf)
+        for method in (
+            *(Adaptive, Ba, Bd, Dft, Fast, Lpa, Mkf, Navigation, Pegasus),
+            *(Quadtree, RangeStream, Roads, Sample, Temporal, Ukf),
+        )
     }
 )
 

@@ -133,7 +133,7 @@ def test_every_package_of_an_extra_is_known():
     imported = {"confluent-kafka": "confluent_kafka", "dp-accounting": "dp_accounting", "nats-py": "nats"}
     listed = {
         imported.get(name, name): extra
-        for extra in ("accounting", "collect", "kafka", "nats", "postgres", "server")
+        for extra in ("accounting", "collect", "kafka", "nats", "postgres", "server", "spatial")
         for name in (re.split(r"[\[>]", package)[0] for package in wanted[extra])
         if name != "hubbub"
     }

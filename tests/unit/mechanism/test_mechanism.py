@@ -84,7 +84,7 @@ def test_who_measures_more_than_counts_takes_nothing_from_elsewhere(method):
     with pytest.raises(InvalidParameter, match="takes no measurement from elsewhere"):
         mechanism.accept(told)
     assert (mechanism.spent, mechanism.next_tick) == (0, 0)
-    assert method in {"ba", "bd", "pegasus", "ranges"}
+    assert method in {"ba", "bd", "pegasus", "quadtree", "ranges", "roads", "temporal"}
 
 
 @pytest.mark.parametrize("method", PLAIN)

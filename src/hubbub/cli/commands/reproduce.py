@@ -84,6 +84,14 @@ def outbreaks(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json:
     _run("outbreaks", outbreak_tables, quick, out, seed, as_json)
 
 
+@app.command("traffic")
+def traffic(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json: Json = False) -> None:
+    """A heat map of a city's roads (Fan 2014, sections 5.4 to 5.6): Kalman, quadtree and roads, figures 5.8 to 5.12."""
+    from hubbub.lab.traffic_tables import traffic_tables
+
+    _run("traffic", traffic_tables, quick, out, seed, as_json)
+
+
 @app.command("wu19")
 def wu19(quick: Quick = False, out: Out = None, seed: Seed = 2019, as_json: Json = False) -> None:
     """Range queries over a stream (Wu et al. 2019): RTP, RTP_MM, HQ_RTP, HQ_RTPMM and auto, figures 6 to 12."""

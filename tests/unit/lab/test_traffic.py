@@ -1,0 +1,65 @@
+"""The traffic experiment on a small city: what it measures is what it says."""
+
+import numpy as np
+import pytest
+
+from hubbub.lab import traffic, traffic_tables
+from hubbub.lab.traffic import LINES, Score, Setting, run_line, zeros
+from hubbub.spatial import RoadCells, made_up
+
+
+@pytest.fixture(scope="module")
+def setting():
+    return Setting.simulate(made_up(150, seed=1), 64, 20.0, (8_000, 400), seed=1)
+
+
+def test_all_zeros_are_wrong_by_everything(setting):
+    row = zeros(setting, seed=1)
+    assert row["weighted_error"] == 1
+    assert row["sparse_mean"] == 0
+
+
+def test_the_truth_is_not_wrong_at_all(setting):
+    cells = RoadCells(setting.grid)
+    score = Score(setting, traffic._queries(setting.grid, 1))
+    for index, counted in enumerate(setting.truth):
+        table = cells.spread(counted).ravel().astype(np.int64)
+        score.tick(index, table.astype(float), table)
+    row = score.row(len(setting.truth))
+    assert all(row[name] == 0 for name in row if name not in ("covered", "areas_covered"))
+
+
+def test_windows_are_added_up_as_by_hand(setting):
+    table = np.arange(64 * 64).reshape(64, 64)
+    corners = np.array([[0, 0], [5, 9], [54, 54]])
+    told = traffic._windows(traffic._prefix(table), corners, 10)
+    assert told.tolist() == [table[r : r + 10, c : c + 10].sum() for r, c in corners]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_line_runs_and_none_without_noise(setting, line):
+    row = run_line(setting, line, "1", seed=1)
+    assert row["weighted_error"] > 0
+    assert row["window_10"] > 0
+    if line == "roads":
+        assert row["sparse_mean"] == 0, "nothing can be where there is no road"
+        assert 0.8 < row["covered"] <= 1
+        assert 0.8 < row["areas_covered"] <= 1
+
+
+def test_roads_beat_the_others_and_all_zeros(setting):
+    ours = run_line(setting, "roads", "1", seed=2)["weighted_error"]
+    assert ours < 0.9
+    assert all(run_line(setting, line, "1", seed=2)["weighted_error"] > 1.5 * ours for line in ("lpa", "quadtree"))
+
+
+def test_tables_of_what_was_run(setting, monkeypatch, tmp_path):
+    monkeypatch.setattr(traffic, "settings", lambda *_: iter([setting]))
+    steps = []
+    result = traffic_tables.traffic_tables(True, 1, steps.append, lambda: steps.append(None))
+    assert len(steps) - 1 == steps[0]
+    titles = [table.title for table in result.tables]
+    assert any("Figure 5.11" in title for title in titles)
+    assert titles[-1] == "What was hoped for"
+    assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
+    assert {path.suffix for path in result.write(tmp_path, "traffic")} == {".csv", ".html"}
