@@ -48,4 +48,6 @@ def test_the_lists_say_what_they_are_for_and_offer_patterns(page, shown):
     assert "/article/*" in page.locator("#patterns").inner_text()
     assert "/secret" not in page.content()
     page.goto(f"{address}/guarantee?stream=site.keys")
-    assert "the one list of the period in which it begins" in page.locator("main").inner_text()
+    said = page.locator("main").inner_text()
+    assert "in the one list of the period in which it begins, in each of its two rounds" in said
+    assert "with all that they ever did" not in said

@@ -120,9 +120,9 @@ class Collector(Sealed):
     def _go_on(self, resume: Resume) -> None:
         """Whoever may have been counted before what can be read again is counted no more."""
         self._bound.begin(self._closed)
-        if self._found is not None and resume.tick >= 0:
-            self._found.go_on(self.calendar.tick(resume.tick))
         if resume.since is None:
+            if self._found is not None and resume.tick >= 0:
+                self._found.read_again(self.calendar.tick(resume.tick), None)
             return
         if self.span is None:
             raise PrivacyRefusal(
@@ -135,6 +135,7 @@ class Collector(Sealed):
         self._bound.distrust(known)
         if self._found is not None:
             self._found.distrust(known)
+            self._found.read_again(self.calendar.tick(max(resume.tick, 0)), known)
         # Those who are not counted are missing until they would have used up their bound.
         self._whole_from = self.calendar.index(microseconds(resume.since + self.ahead + self.span) - 1) + 1
 

@@ -164,9 +164,14 @@ class Found(Sealed):
         """From which moment on everything must be read for the next list to be whole."""
         return self.periods.begins(self._given + 1) - self._timeout
 
-    def go_on(self, tick: Tick) -> None:
-        """After a restart: ticks up to this one were given out before."""
-        self._sound.add(self._period(tick))
+    def read_again(self, tick: Tick, known: int | None) -> None:
+        """After a restart: ticks up to this one were given out before, and who is first seen from `known` on is known.
+
+        A period that is read again from its beginning has a list, whatever became of its ticks.
+        """
+        period = self._period(tick)
+        if known is None or known <= self.periods.begins(period):
+            self._sound.add(period)
 
     def distrust(self, until: int) -> None:
         self._finder.distrust(until)

@@ -14,7 +14,7 @@ UNLISTED = 0
 """The number of what no list may name: longer than `longest`, no plain text, or with a `*`, which means a pattern."""
 
 LONGEST = 200
-_PLAIN = r"^[^\p{C}*]+$"
+_PLAIN = r"^[^\p{C}\p{Zl}\p{Zp}*]*[^\p{C}\p{Z}*][^\p{C}\p{Zl}\p{Zp}*]*$"
 
 
 class Vocabulary(Sealed):

@@ -31,7 +31,7 @@ class Claim:
 
     >>> print(Claim.checked(1, "1e-6", 10).sentence)
     With or without any one user, with all that they ever did, the probability of any set of lists is at most e^1 = 2.72
-    times what it is otherwise, plus 1e-6. Each user counts for at most 10 different items, ...
+    times what it is otherwise, plus 1e-6. In a round of finding each user counts for at most 10 different items, ...
     """
 
     epsilon: Fraction
@@ -43,6 +43,8 @@ class Claim:
     users: int | None = None
     lists: int = 1
     """How many lists there may be, of which all together this is promised."""
+    who: str = "user"
+    """What neighbouring logs differ by: a user with all that they ever did, or a session, which is in one list only."""
 
     @classmethod
     def following(cls, rho: Fraction, slips: Fraction, max_items: int, lists: int = 1) -> Claim:
@@ -74,14 +76,15 @@ class Claim:
     @property
     def short(self) -> str:
         kind = "" if self.definition == "approximate" else f" ({self.definition})"
-        return f"epsilon = {at_most(self.epsilon)}, delta = {at_most(self.delta)}{kind} for each user"
+        return f"epsilon = {at_most(self.epsilon)}, delta = {at_most(self.delta)}{kind} for each {self.who}"
 
     @property
     def sentence(self) -> str:
         """The promise as a paragraph that a lawyer could read."""
         shown = factor(self.epsilon)
         times = f"e^{at_most(self.epsilon)}{f' = {shown}' if shown else ''}"
-        both = "With or without any one user, with all that they ever did, "
+        whole = "user, with all that they ever did" if self.who == "user" else f"{self.who}, whatever else somebody did"
+        both = f"With or without any one {whole}, "
         what = "lists" if self.lists == 1 else f"outcomes of all {self.lists:,} lists together"
         if self.definition == "approximate":
             said = (
@@ -95,17 +98,22 @@ class Claim:
                 f"chose each user's items; for logs of at most {self.users:,} users."
             )
         return (
-            f"{said} Each user counts for at most {self.max_items:,} different items"
-            f"{'' if self.lists == 1 else ' of a list'}, once for each, which is enforced. "
-            f"{'Several' if self.lists == 1 else 'Other'} lists about the same users add up; so do users who are one "
-            "person."
+            f"{said} In a round of finding each {self.who} counts for at most {self.max_items:,} different items"
+            f"{'' if self.lists == 1 else ' of a list'}, once for each, which is enforced. {self._adds_up}"
         )
+
+    @property
+    def _adds_up(self) -> str:
+        if self.who != "user":
+            return f"Each {self.who} is in one list only; several of one person add up."
+        several = "Several" if self.lists == 1 else "Other"
+        return f"{several} lists about the same users add up; so do users who are one person."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types, exact numbers as text."""
         return {
             "definition": self.definition,
-            "neighbours": "one user added or removed",
+            "neighbours": f"one {self.who} added or removed",
             **({} if self.definition == "approximate" else {"given": "the lots that chose each user's items"}),
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
@@ -127,6 +135,7 @@ class Claim:
                 Fraction(facts["zcdp"]["delta"]),
                 facts["users"],
                 int(facts.get("lists", 1)),
+                "session" if str(facts["neighbours"]).startswith("one session") else "user",
             )
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             raise InvalidInput("The guarantee of the list cannot be read.", "Was it written by Hubbub?") from None

@@ -24,7 +24,13 @@ from hubbub.mechanism import OnlineMechanism, read_options
 from hubbub.methods import make_mechanism, method_named, usual_method
 from hubbub.models import NavigationModel
 from hubbub.monitor.counts_desk import CountsDesk
-from hubbub.monitor.key_finding import KeyFinding, KeyPlan, streams_with_found_keys
+from hubbub.monitor.key_finding import (
+    KeyFinding,
+    KeyPlan,
+    expect_offered,
+    newest_lists,
+    streams_with_found_keys,
+)
 from hubbub.monitor.paired import AnyCurator, RangePlan, Wanted, open_streams, streams_of
 from hubbub.monitor.pins import attested, counting
 from hubbub.monitor.pipeline import GRACE, Pipeline
@@ -43,6 +49,7 @@ from hubbub.released import Discovered, Domain, Release, Tick
 from hubbub.store import Store
 from hubbub.store.address import parse, shown
 from hubbub.store.sqlite_file import SqliteFile
+from hubbub.store.stream import keys_name
 
 LIVE_LATENESS = timedelta(seconds=5)
 
@@ -116,6 +123,7 @@ def _compare(
         file = SqliteFile(url.database or "", read_only=True, patience=0)
         if not file.exists():
             file.require_folder()
+            expect_offered(settings.keys.patterns, [], Discovered(), keys_name(settings.stream.name))
             return [f"There is no store {settings.store.url} yet. A start makes it, and with it fixes this promise."]
     try:
         store = Store.open(settings.store.url, create=False, read_only=True, untouched=True)
@@ -128,6 +136,11 @@ def _compare(
         begins = _calendar(settings, store, time, SteadyClock()()).start
         wanted = _streams(settings, domain, _facts(settings, domain, filters, time, begins))
         store.expect_streams([one.definition(store) for one in wanted])
+        if settings.keys.patterns:
+            name = keys_name(settings.stream.name)
+            lists = [] if store.find(name) is None else newest_lists(store, name, settings.keys.keep)
+            now = Discovered() if store.find(settings.stream.name) is None else store.domain(settings.stream.name)
+            expect_offered(settings.keys.patterns, lists, now, name)
     return []
 
 
@@ -323,7 +336,8 @@ def _source(settings: MonitorSettings, time: Live | Replay) -> Source:
     if isinstance(source, HttpSource):
         # After so long a batch that is sent again would come too late for every tick it could belong to.
         late = settings.stream.tick + (time.lateness or timedelta(0))
-        return Spool(source.spool, repeatable=late + (time.max_ahead if isinstance(time, Live) else timedelta(0)))
+        ahead = time.max_ahead if isinstance(time, Live) else timedelta(0)
+        return Spool(source.spool, repeatable=late + ahead, stream=settings.stream.name)
     if isinstance(source, NatsSource):
         return Nats(source.stream, servers=source.servers, subject=source.subject)
     assert isinstance(source, KafkaSource)

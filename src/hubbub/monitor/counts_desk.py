@@ -14,6 +14,7 @@ from hubbub.collect import Counting, ReadyMade
 from hubbub.collect.calendar import Calendar
 from hubbub.collect.clock import Clock
 from hubbub.errors import StoreSetBack, StoreUnavailable, TickOutOfOrder, TickTaken
+from hubbub.monitor.one_stream import expect_own
 from hubbub.monitor.paired import AnyCurator
 from hubbub.monitor.pipeline import STORE_AWAY
 from hubbub.released import Release
@@ -64,7 +65,7 @@ class CountsDesk:
 
     def release(self, stream: str, sent: CountsSent) -> CountsAnswer:
         """The release of the tick that was sent, drawn now or stored before."""
-        del stream  # one desk serves one stream
+        expect_own(stream, self._curator.stream.name)
         try:
             answer = self._release(sent)
         except StoreUnavailable:

@@ -107,13 +107,12 @@ class KeyFinding:
 
     def decide(self) -> Discovered:
         """Count by what the newest lists found; the keys that then hold. Done twice, nothing happens."""
-        found = _newest(self._store, self._name, self._plan.keep)
+        found = newest_lists(self._store, self._name, self._plan.keep)
+        expect_offered(self._plan.patterns, found, self.keys, self._name)
         if not found:
-            self._expect_offered([], self.keys)
             return self.keys
         other = self.keys.other
         names = list(dict.fromkeys(name for release in found for name in release.keys.names[:-1] if name != other))
-        self._expect_offered(names, self.keys)
         evidence = self._name, found[0].tick.index
         fits = [re.compile(".*".join(map(re.escape, one.split("*"))), re.DOTALL) for one in self._plan.patterns]
         kept = [name for name in names if not any(fit.fullmatch(name) for fit in fits)]
@@ -123,22 +122,25 @@ class KeyFinding:
             self._curator.change_domain(keys, released=evidence)
         return self.keys
 
-    def _expect_offered(self, names: Sequence[str], now: Discovered) -> None:
-        offered = {one.pattern for one in patterns_of(names)} | set(now.names)
-        for pattern in self._plan.patterns:
-            if pattern not in offered:
-                raise InvalidParameter(
-                    f"The pattern {pattern!r} does not follow from what was published: nothing was found that it was "
-                    "made from.",
-                    f"`hubbub published STORE --stream {self._name} --patterns` tells which patterns are offered. A "
-                    "pattern that you know beforehand belongs into `routes` of a stream with listed keys.",
-                )
-
     def close(self) -> None:
         self._lists.close()
 
 
-def _newest(store: Store, name: str, count: int) -> list[Release]:
+def expect_offered(patterns: Sequence[str], lists: Sequence[Release], now: Domain, name: str) -> None:
+    """Refuse patterns that published names did not offer; one that is counted by already was offered once."""
+    names = list(dict.fromkeys(name for release in lists for name in release.keys.names[:-1]))
+    offered = {one.pattern for one in patterns_of(names)} | {name for name in now.names if "*" in name}
+    for pattern in patterns:
+        if pattern not in offered:
+            raise InvalidParameter(
+                f"The pattern {pattern!r} does not follow from what was published: nothing was found that it was "
+                "made from.",
+                f"`hubbub published STORE {name} --patterns` tells which patterns are offered. A pattern that you know "
+                "beforehand belongs into `routes` of a stream with listed keys.",
+            )
+
+
+def newest_lists(store: Store, name: str, count: int) -> list[Release]:
     """The lists that were measured last, the newest first."""
     asked, seen = count, -1
     while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from hubbub.exact import Exact, exact, whole
 from hubbub.itemlogs import Claim, ItemLists, ItemLog, Published, TickLog, read_items
 from hubbub.itemlogs.method import Progress
 from hubbub.itemlogs.reading import MAX_LENGTH
-from hubbub.privacy import Grant, Guarantee, Part, User
+from hubbub.privacy import Grant, Guarantee, Part, Session, User
 from hubbub.released import Discovered, Release, Tick
 
 if TYPE_CHECKING:
@@ -162,8 +163,10 @@ def claim_of(guarantee: Guarantee, max_items: int) -> Claim:
     """What a stream of lists promises, all of them together."""
     lists, rho, slips = guarantee.unit.max_ticks, guarantee.budget, guarantee.slips
     if guarantee.epsilon is not None:
-        return Claim(guarantee.epsilon, guarantee.delta, max_items, rho=rho, rho_delta=slips, lists=lists)
-    return Claim.following(rho, slips, max_items, lists)
+        claim = Claim(guarantee.epsilon, guarantee.delta, max_items, rho=rho, rho_delta=slips, lists=lists)
+    else:
+        claim = Claim.following(rho, slips, max_items, lists)
+    return replace(claim, who="session") if isinstance(guarantee.unit, Session) else claim
 
 
 def read_lists(store: Store, name: str) -> list[Published]:

@@ -54,10 +54,12 @@ def counting(
 def attested(settings: MonitorSettings) -> dict[str, str]:
     """What somebody other than the code vouches for, a sentence each."""
     sentences = {"identity": _identity(settings)}
-    if settings.keys.discover is None:
-        sentences["keys"] = (
-            "The keys are public: the owner listed them in the settings, and they do not come from the data."
-        )
+    sentences["keys"] = (
+        "The keys are public: the owner listed them in the settings, and they do not come from the data."
+        if settings.keys.discover is None
+        else "The keys change, and follow from published lists. Patterns among them are chosen by the owner out of "
+        "those that published names offer."
+    )
     if isinstance(settings.source, CountsSource):
         bound = settings.privacy.unit().pinned_bound
         sentences["counts"] = f"Whoever sends the counts vouches that the bound was enforced before: {bound}."

@@ -139,7 +139,7 @@ class KeySettings(_Table):
         ge=1,
         le=MOST_ITEMS,
         strict=True,
-        description="With `discover`: for how many pages a session counts in a list, drawn at random. Fixed.",
+        description="With `discover`: for how many pages a session counts in each of a list's two rounds. Fixed.",
     )
     keep: int = Field(
         3, ge=1, le=1000, strict=True, description="With `discover`: for how many lists a key stays that was found."
@@ -159,6 +159,8 @@ class KeySettings(_Table):
             idle = {"share", "max_items", "keep", "patterns"} & self.model_fields_set
             if idle:
                 raise ValueError(f"`{min(idle)}` belongs to `discover`, which is not given")
+        elif isinstance(self.other, str) and (self.other.startswith("/") or "*" in self.other):
+            raise ValueError(f"`other` is a name, and {self.other!r} looks like a page that may be found")
         elif self.other is False:
             raise ValueError("with `discover` whatever was not found counts as `other`: it needs a name")
         if Fraction(self.share) >= 1:

@@ -13,11 +13,10 @@ def bound(stream: Stream) -> str:
     items = "one item" if most == 1 else f"{most:,} different items"
     alone = stream.guarantee.unit.max_ticks == 1  # of a unit without a horizon: it counts in the tick where it begins
     period = "the one list of the period in which it begins" if alone else "a list"
+    rounds = ", in each of its two rounds" if stream.mechanism.get("method") == "adaptive" else ""
     which = period if lists is None else "the only list" if lists == 1 else f"each of the {lists:,} lists"
     one = stream.guarantee.unit.one
-    return (
-        f"{one[:1].upper()}{one[1:]} counts for at most {items} in {which}, once for each, however many the log holds."
-    )
+    return f"{one[:1].upper()}{one[1:]} counts for at most {items} in {which}{rounds}, once for each, however many the log holds."
 
 
 def span(stream: Stream) -> str:

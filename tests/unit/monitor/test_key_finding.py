@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 from tests.support.found_site import FoundSite, busy
 
-from hubbub.errors import InvalidParameter
+from hubbub.errors import InvalidParameter, UnknownStream
 from hubbub.monitor.assembly import check
 
 
@@ -207,6 +207,40 @@ def test_two_monitors_make_each_list_once_and_one_goes_on_without_the_other(tmp_
         one.store.close()
 
 
+def test_a_period_of_predictions_has_no_list_after_a_restart_that_lost_its_past(site):
+    """Its ticks were in doubt before and after: an empty list would make keys retire."""
+    site.open()
+    site.minutes()
+    busy(site, minutes=12)
+    keys = site.store.domain("site").names
+    for _ in range(3):
+        site.die()
+        site.log.unlink()
+        site.log.write_text('{"time": "2025-12-31T00:00:00+00:00", "person": "y", "path": "/"}\n')
+        site.open()
+        site.minutes(9)  # whoever is counted before was counted too often: all of these ticks are predicted
+    measured = [one is not None for one in site.counts()]
+    for number, names in enumerate(site.lists()[1:], start=1):
+        ticks = measured[10 * number - 1 : 10 * number + 9]
+        assert names != () or any(ticks), number
+    assert site.lists()[1] is None
+    assert site.store.domain("site").names == keys
+
+
+@pytest.mark.parametrize("name", ["site.keys", "staff"])
+def test_events_for_another_stream_are_not_taken(tmp_path, name):
+    """Its people may be others, under another promise."""
+    site = FoundSite(tmp_path, http=True).open()
+    line = b'{"time": "2026-01-01T10:01:00+00:00", "person": "a", "path": "/"}\n'
+    with pytest.raises(UnknownStream, match="this monitor counts 'site'"):
+        site.spool.push(name, line)
+    with pytest.raises(UnknownStream):
+        site.spool.push_many(name, [(line, None, "")])
+    assert site.spool.push("site", line).accepted == 1
+    site.close()
+    site.store.close()
+
+
 class TestPatterns:
     def visited(self, site):
         site.open()
@@ -228,10 +262,24 @@ class TestPatterns:
         with pytest.raises(InvalidParameter, match="does not follow from what was published"):
             site.open()
 
-    def test_none_is_offered_before_the_first_list(self, site):
+    @pytest.mark.parametrize("pattern", ["/article/*", "/", "other", "*", ""])
+    def test_none_is_offered_before_the_first_list(self, site, pattern):
+        site.keys["patterns"] = [pattern]
+        for start in (site.open, lambda: check(site.settings())):
+            with pytest.raises(InvalidParameter, match="does not follow"):
+                start()
+
+    @pytest.mark.parametrize("pattern", ["/secret/*", "/", "other", "*"])
+    def test_a_check_refuses_what_a_start_would_refuse(self, site, pattern):
+        """A name that was published is no pattern either."""
+        self.visited(site)
+        site.close()
+        site.keys["patterns"] = [pattern]
+        for start in (site.open, lambda: check(site.settings())):
+            with pytest.raises(InvalidParameter, match="does not follow"):
+                start()
         site.keys["patterns"] = ["/article/*"]
-        with pytest.raises(InvalidParameter, match="does not follow"):
-            site.open()
+        assert check(site.settings()) == []
 
 
 class TestSettings:
@@ -244,6 +292,7 @@ class TestSettings:
             (lambda s: s.keys.update(discover="10s"), "at least as long as a tick"),
             (lambda s: s.keys.update(names=["/"]), "exactly one of"),
             (lambda s: s.keys.update(other=False), "needs a name"),
+            (lambda s: s.keys.update(other="/front"), "looks like a page"),
             (lambda s: s.keys.update(share=1), "between 0 and 1"),
             (lambda s: s.keys.update(max_items=0), "greater than or equal"),
         ],

@@ -57,7 +57,8 @@ def _offer(output: Output, published: Published) -> None:
     output.table("Patterns that items of the list share", ["pattern", "items", "such as"], rows)
     output.text("")
     output.text(
-        "Take those that mean one thing to your readers into the keys of a stream, as names = [...] under [keys]."
+        "Take those that mean one thing to your readers into the keys of a stream, as names = [...] under [keys]; "
+        "where the keys of a stream are found by these lists, as patterns = [...]."
         if offered
         else "No three items of the list share one."
     )

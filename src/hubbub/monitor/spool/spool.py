@@ -12,6 +12,7 @@ from pathlib import Path
 from hubbub.collect import Batch, Source
 from hubbub.collect.sources import JsonLines
 from hubbub.errors import EventsInDoubt, EventsNotKept, HubbubError, InvalidInput, Overloaded, StoreUnavailable
+from hubbub.monitor.one_stream import expect_own
 from hubbub.monitor.spool.frame import Frame
 from hubbub.monitor.spool.group import Group, Waiting
 from hubbub.monitor.spool.keys import KnownKeys, digest_of, name_of
@@ -63,7 +64,9 @@ class Spool(Source):
         segment_seconds: float = SEGMENT_SECONDS,
         repeatable: timedelta = REPEATABLE,
         most_keys: int = MOST_KEYS,
+        stream: str | None = None,
     ) -> None:
+        self._stream = stream  # whose events these are; None takes whatever comes
         self._max_bytes = max_bytes
         self._lines = JsonLines()
         self._keys = KnownKeys(repeatable.total_seconds(), most_keys)
@@ -109,7 +112,7 @@ class Spool(Source):
 
         `sender` names who sends, by something that stays the same for them: keys of different senders never meet.
         """
-        del stream  # one spool serves one stream
+        expect_own(stream, self._stream or stream)
         mine = self._waiting_of(body, idempotency_key, sender)
         self._have_answered([mine], linger=self._company)
         return mine.receipt()
@@ -120,7 +123,7 @@ class Spool(Source):
         One thread for all of them: a thread for each would cost more than the writing. Whoever calls this has gathered
         them, so nobody else is waited for.
         """
-        del stream
+        expect_own(stream, self._stream or stream)
         mine = [self._waiting_or_refused(*batch) for batch in batches]
         self._have_answered([one for one in mine if one.answer is None], linger=False)
         return [one.answer if isinstance(one.answer, Receipt) else one.answer() for one in mine if one.answer]
