@@ -16,7 +16,8 @@ def bound(stream: Stream) -> str:
     rounds = ", in each of its two rounds" if stream.mechanism.get("method") == "adaptive" else ""
     which = period if lists is None else "the only list" if lists == 1 else f"each of the {lists:,} lists"
     one = stream.guarantee.unit.one
-    return f"{one[:1].upper()}{one[1:]} counts for at most {items} in {which}{rounds}, once for each, however many the log holds."
+    who = f"{one[:1].upper()}{one[1:]}"
+    return f"{who} counts for at most {items} in {which}{rounds}, once for each, however many the log holds."
 
 
 def span(stream: Stream) -> str:
