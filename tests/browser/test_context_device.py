@@ -19,6 +19,8 @@ async (vectors) => {
       answers.push(vector.day.map((context, tick) => mask.offer(tick, context)));
       const own = await Mask.read(data);
       own.offer(0, vector.day[0]);
+      const cut = await Mask.read(data.subarray(0, data.length - 1));
+      if (cut.readable || cut.offer(0, vector.day[0]) !== null) throw new Error("a file that was cut short was read");
       data[30] ^= 1;
       const broken = await Mask.read(data);
       if (broken.readable || broken.offer(0, vector.day[0]) !== null) throw new Error("a changed file was read");
