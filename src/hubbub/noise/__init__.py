@@ -5,6 +5,7 @@ from hubbub.noise.distribution import IntegerNoise
 from hubbub.noise.gaussian import DiscreteGaussian
 from hubbub.noise.laplace import DiscreteLaplace
 from hubbub.noise.lottery import Lottery
+from hubbub.noise.polya import PolyaShare
 from hubbub.noise.simulation import SeededSource, simulation
 from hubbub.noise.source import ByteSource, require_secure
 from hubbub.noise.system import SystemSource
@@ -15,6 +16,7 @@ __all__ = [
     "DiscreteLaplace",
     "IntegerNoise",
     "Lottery",
+    "PolyaShare",
     "SeededSource",
     "SystemSource",
     "bernoulli_exp",

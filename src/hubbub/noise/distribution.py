@@ -43,7 +43,7 @@ class IntegerNoise(ABC):
 
     def sample(self, n: int) -> NDArray[np.int64]:
         """`n` independent draws."""
-        count = _checked_draws(n)
+        count = checked_draws(n)
         if self._buffer is not None and count <= FEW:
             return np.array(self._buffer.many(count), dtype=np.int64)
         return self._draw(count)
@@ -117,7 +117,8 @@ class IntegerNoise(ABC):
         return k
 
 
-def _checked_draws(n: int) -> int:
+def checked_draws(n: int) -> int:
+    """How many draws were asked for."""
     if isinstance(n, (bool, np.bool_)):
         raise InvalidParameter(f"`n` must be a whole number of draws; got {n}.")
     try:

@@ -1,0 +1,29 @@
+"""Statistics without a trusted server: two servers that add up what they cannot see."""
+
+from hubbub.gather.client import Client
+from hubbub.gather.helper import Helper
+from hubbub.gather.homomorphic import HomomorphicScheme
+from hubbub.gather.leader import Leader
+from hubbub.gather.noise import GaussianShares, LaplaceShares, NoisePlan, ServersGaussian, ServersLaplace
+from hubbub.gather.opened import Opened
+from hubbub.gather.prio3_scheme import Prio3Scheme
+from hubbub.gather.query import Query
+from hubbub.gather.scheme import Scheme
+from hubbub.gather.sealing import SealKey
+
+__all__ = [
+    "Client",
+    "GaussianShares",
+    "Helper",
+    "HomomorphicScheme",
+    "LaplaceShares",
+    "Leader",
+    "NoisePlan",
+    "Opened",
+    "Prio3Scheme",
+    "Query",
+    "Scheme",
+    "SealKey",
+    "ServersGaussian",
+    "ServersLaplace",
+]
