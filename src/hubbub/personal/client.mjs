@@ -1,0 +1,217 @@
+// The person's half in JavaScript: says a generalised context, and picks the best result for the true one.
+// One module, no dependencies. docs/personal.md describes what is read and sent.
+
+const VERSION = 1;
+const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const NOTHING = "-";
+const GRAIN = 1e-6;
+const MILLISECONDS = 10000;
+
+const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+const product = (numbers) => numbers.reduce((one, other) => one * other, 1);
+const unknown = () => new ClientRefusal("A context is not among the plan's; nothing was sent.");
+
+export class ClientRefusal extends Error {}
+
+// A node is [name, its first context, how many it has]; a path leads from the root down to a context.
+class Categories {
+  #names;
+  #parents;
+  #sizes;
+  #firsts = [];
+  #contexts = new Map();
+
+  constructor(facts) {
+    [this.#names, this.#parents] = [facts.names, facts.parents];
+    const inner = new Set(this.#parents);
+    this.#sizes = this.#names.map((_, i) => (inner.has(i) ? 0 : 1));
+    let number = 0;
+    this.#sizes.forEach((size, i) => {
+      this.#firsts.push(number);
+      number += size;
+      if (size) this.#contexts.set(this.#names[i], i);
+    });
+    for (let i = this.#names.length - 1; i > 0; i--) this.#sizes[this.#parents[i]] += this.#sizes[i];
+  }
+
+  path(context) {
+    let at = this.#contexts.get(context) ?? -1;
+    if (at < 0) throw unknown();
+    const found = [];
+    for (; at >= 0; at = this.#parents[at]) found.unshift([this.#names[at], this.#firsts[at], this.#sizes[at]]);
+    return found;
+  }
+}
+
+function text(number, level) {
+  const digits = String(Math.abs(number)).padStart(level + 1, "0");
+  const whole = digits.slice(0, digits.length - level);
+  return (number < 0 ? "-" : "") + (level ? `${whole}.${digits.slice(-level)}` : whole);
+}
+
+class Decimals {
+  #box;
+
+  constructor(facts) {
+    this.#box = facts;
+  }
+
+  path(context) {
+    const { south, west, north, east, digits } = this.#box;
+    const given = typeof context === "string" ? context.split(",") : context;
+    if (!Array.isArray(given) || given.length !== 2) throw unknown();
+    const [latitude, longitude] = given.map((part) => (typeof part === "string" && !part.trim() ? NaN : Number(part)));
+    if (!Number.isFinite(latitude) || !Number.isFinite(longitude)) throw unknown();
+    const unit = 10 ** digits;
+    const up = Math.floor(latitude * unit + GRAIN) - (latitude === north ? 1 : 0);
+    const across = Math.floor(longitude * unit + GRAIN) - (longitude === east ? 1 : 0);
+    const [y, x] = [up - south * unit, across - west * unit];
+    if (!(y >= 0 && y < (north - south) * unit && x >= 0 && x < (east - west) * unit)) throw unknown();
+    let first = Math.floor(y / unit) * (east - west) + Math.floor(x / unit);
+    const found = [["*", 0, (north - south) * (east - west) * 100 ** digits]];
+    for (let level = 0; level <= digits; level++) {
+      const size = 10 ** (digits - level);
+      if (level) first = first * 100 + (Math.floor(y / size) % 10) * 10 + (Math.floor(x / size) % 10);
+      const name = `${text(Math.floor(up / size), level)},${text(Math.floor(across / size), level)}`;
+      found.push([name, first * size * size, size * size]);
+    }
+    return found;
+  }
+}
+
+class Combined {
+  #parts;
+  #order;
+
+  constructor(facts) {
+    this.#parts = facts.attributes.map(([name, part]) => [name, treeOf(part)]);
+    this.#order = facts.order.map((name) => this.#parts.findIndex(([known]) => known === name));
+  }
+
+  path(context) {
+    const names = this.#parts.map(([name]) => name);
+    const fits = context !== null && typeof context === "object" && Object.keys(context).length === names.length;
+    if (!fits || !names.every((name) => Object.hasOwn(context, name))) throw unknown();
+    const ways = this.#parts.map(([name, part]) => part.path(context[name]));
+    const at = ways.map(() => 0);
+    const joined = (first) => {
+      const steps = ways.map((way, i) => way[at[i]]);
+      return [JSON.stringify(steps.map(([name]) => name)), first, product(steps.map((step) => step[2]))];
+    };
+    let first = 0;
+    const found = [joined(first)];
+    const rest = ways.flatMap((way, i) => way.map(() => i));
+    for (const place of [...this.#order, ...rest]) {
+      if (at[place] + 1 >= ways[place].length) continue;
+      const [before, after] = [ways[place][at[place]], ways[place][at[place] + 1]];
+      first += (after[1] - before[1]) * product(ways.map((way, i) => (i === place ? 1 : way[at[i]][2])));
+      at[place] += 1;
+      found.push(joined(first));
+    }
+    return found;
+  }
+}
+
+const KINDS = { categories: Categories, decimals: Decimals, combined: Combined };
+const treeOf = (facts) => new KINDS[facts.kind](facts);
+
+// Sends a body and nothing else: no cookie, no referrer.
+async function post(address, body) {
+  const answer = await fetch(address, {
+    method: "POST",
+    body,
+    headers: { "Content-Type": "application/json" },
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+    cache: "no-store",
+    redirect: "error",
+    signal: AbortSignal.timeout(MILLISECONDS),
+  });
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.text();
+}
+
+export class Client {
+  #tree;
+  #stops;
+  #finest;
+  #send;
+  digest;
+
+  // `plan`: the text that `Cut.save` wrote. `pin`: where to remember which plan a person uses, such as localStorage.
+  static async read(plan, { pin = null, send = post } = {}) {
+    const client = new Client();
+    try {
+      const file = JSON.parse(plan);
+      const whole = file.format === "hubbub-personal-plan" && file.version === VERSION;
+      if (!whole || (await digest(file.plan)) !== file.digest) throw new Error();
+      const facts = JSON.parse(file.plan);
+      client.#tree = treeOf(facts.hierarchy);
+      if (!Array.isArray(facts.stops) || facts.stops.some((stop) => typeof stop !== "string")) throw new Error("stops");
+      client.#stops = new Set(facts.stops);
+      client.#finest = facts.finest;
+      client.digest = file.digest;
+    } catch {
+      throw new ClientRefusal("The plan is not whole, was changed, or is of another version.");
+    }
+    client.#send = send;
+    if (pin !== null) {
+      const known = pin.getItem("hubbub-personal-plan");
+      if (known !== null && known !== client.digest)
+        throw new ClientRefusal("This person uses another plan. Two plans may tell together what neither tells alone.");
+      pin.setItem("hubbub-personal-plan", client.digest);
+    }
+    return client;
+  }
+
+  #chosen(path) {
+    return path.find(([name], depth) => this.#stops.has(name) || depth === this.#finest) ?? path.at(-1);
+  }
+
+  // What is told of a context: the name of the node that stands for it.
+  generalise(context) {
+    return this.#chosen(this.#tree.path(context))[0];
+  }
+
+  // The body of a request: the same for all contexts below a node.
+  request(context, k) {
+    if (!Number.isInteger(k) || k < 1 || k > LETTERS.length)
+      throw new ClientRefusal(`k is a whole number from 1 to ${LETTERS.length}.`);
+    return JSON.stringify({ node: this.generalise(context), k });
+  }
+
+  // The best of the results that were sent, for the true context; null where none is worth showing.
+  pick(context, answer) {
+    const path = this.#tree.path(context);
+    const [name, first, leaves] = this.#chosen(path);
+    const bad = () => new ClientRefusal("The answer does not fit what was asked.");
+    let facts;
+    try {
+      facts = JSON.parse(answer);
+      const whole = facts.lengths.every((length) => Number.isInteger(length) && length > 0);
+      const sum = facts.lengths.reduce((one, other) => one + other, 0);
+      if (!whole || sum !== leaves || facts.node !== name || facts.best.length !== facts.lengths.length) throw bad();
+    } catch {
+      throw bad();
+    }
+    let at = path.at(-1)[1] - first;
+    const run = facts.lengths.findIndex((length) => (at < length ? true : ((at -= length), false)));
+    if (facts.best[run] === NOTHING) return null;
+    const result = facts.results[LETTERS.indexOf(facts.best[run])];
+    if (result === undefined) throw bad();
+    return String(result);
+  }
+
+  // Ask a server, and pick.
+  async ask(context, address, k = 10) {
+    const body = this.request(context, k);
+    let answer;
+    try {
+      answer = await this.#send(address, body);
+    } catch {
+      throw new ClientRefusal("The server does not answer, or refused.");
+    }
+    return { result: this.pick(context, answer), sent: this.generalise(context) };
+  }
+}

@@ -1,0 +1,244 @@
+"""The person's half: says a generalised context, and picks the best result for the true one.
+
+Copy this file to a device; it needs Python's standard library alone. `docs/personal.md` describes what is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, isfinite, prod
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+"""Which result is the best, by its place among those that were sent."""
+NOTHING = "-"
+_GRAIN = 1e-6
+_SECONDS = 10.0
+_MOST = 65536
+
+Send = Callable[[str, bytes], bytes]
+Step = tuple[str, int, int]
+"""A node: its name, its first context, how many it has."""
+
+
+class ClientRefusal(ValueError):
+    """Nothing was sent, or what came back was not used. The words never repeat a context."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a client shows, and what it told to get it. `result` is None where nothing is worth showing."""
+
+    result: str | None
+    sent: str
+
+
+class Client:
+    """Keeps the true context. `plan` is what `Cut.save` wrote; `pin` a file that remembers which plan a person uses.
+
+    A person keeps one plan: two of them may tell together what neither tells alone. With `pin`, another plan than the
+    first is refused.
+    """
+
+    def __init__(self, plan: bytes, *, pin: str | Path | None = None, send: Send | None = None) -> None:
+        try:
+            file = json.loads(plan)
+            text = file["plan"]
+            if file["format"] != "hubbub-personal-plan" or file["version"] != VERSION:
+                raise ValueError
+            if hashlib.sha256(text.encode()).hexdigest() != file["digest"]:
+                raise ValueError
+            facts = json.loads(text)
+            self._tree = tree_of(facts["hierarchy"])
+            if not isinstance(facts["stops"], list) or not all(isinstance(stop, str) for stop in facts["stops"]):
+                raise ValueError("stops")
+            self._stops, self._finest = frozenset(facts["stops"]), facts["finest"]
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+            raise ClientRefusal("The plan is not whole, was changed, or is of another version.") from None
+        self.digest: str = file["digest"]
+        self._send = _post if send is None else send
+        if pin is not None:
+            _pinned(Path(pin), self.digest)
+
+    def generalise(self, context: Any) -> str:
+        """What is told of a context: the name of the node that stands for it."""
+        return self._chosen(self._tree.path(context))[0]
+
+    def request(self, context: Any, k: int) -> bytes:
+        """The body of a request: the same for all contexts below a node."""
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(LETTERS):
+            raise ClientRefusal(f"k is a whole number from 1 to {len(LETTERS)}.")
+        return json.dumps({"node": self.generalise(context), "k": k}, ensure_ascii=False).encode()
+
+    def pick(self, context: Any, answer: bytes) -> str | None:
+        """The best of the results that were sent, for the true context; None where none is worth showing."""
+        path = self._tree.path(context)
+        name, first, leaves = self._chosen(path)
+        try:
+            facts = json.loads(answer)
+            results, lengths, best = facts["results"], facts["lengths"], facts["best"]
+            whole = all(type(length) is int and length > 0 for length in lengths) and sum(lengths) == leaves
+            if facts["node"] != name or not whole or len(best) != len(lengths):
+                raise ValueError
+            at = path[-1][1] - first
+            for length, letter in zip(lengths, best, strict=True):
+                if at < length:
+                    return None if letter == NOTHING else str(results[LETTERS.index(letter)])
+                at -= length
+            raise ValueError
+        except (ValueError, KeyError, TypeError, IndexError):
+            raise ClientRefusal("The answer does not fit what was asked.") from None
+
+    def ask(self, context: Any, address: str, k: int = 10) -> Shown:
+        """Ask a server, and pick. Nothing else is sent: no cookie, no name, no context."""
+        body = self.request(context, k)
+        try:
+            answer = self._send(address, body)
+        except OSError:
+            raise ClientRefusal("The server does not answer, or refused.") from None
+        return Shown(self.pick(context, answer), self.generalise(context))
+
+    def _chosen(self, path: Sequence[Step]) -> Step:
+        for depth, step in enumerate(path):
+            if step[0] in self._stops or depth == self._finest:
+                return step
+        return path[-1]
+
+
+def _post(address: str, body: bytes) -> bytes:
+    headers = {"Content-Type": "application/json", "User-Agent": "hubbub"}
+    request = urllib.request.Request(address, body, headers, method="POST")
+    with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+        return bytes(answer.read(_MOST))
+
+
+def _pinned(path: Path, digest: str) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(digest)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        try:
+            known = path.read_text()
+        except (OSError, ValueError):
+            known = ""
+        if known != digest:
+            raise ClientRefusal(
+                "This person uses another plan. Two plans may tell together what neither tells alone; who changes it "
+                "all the same deletes the pin."
+            ) from None
+    except OSError:
+        raise ClientRefusal("Which plan a person uses cannot be kept.") from None
+
+
+# ── hierarchies, from the root down to a context ─────────────────────────────────────────────────────────────────
+
+
+class _Categories:
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self._names, self._parents = facts["names"], facts["parents"]
+        inner = set(self._parents)
+        self._sizes = [int(i not in inner) for i in range(len(self._names))]
+        self._firsts = [0] * len(self._names)
+        number = 0
+        for i, size in enumerate(self._sizes):  # nodes stand before all that is below them
+            self._firsts[i] = number
+            number += size
+        self._contexts = {self._names[i]: i for i, size in enumerate(self._sizes) if size}
+        for i in range(len(self._names) - 1, 0, -1):
+            self._sizes[self._parents[i]] += self._sizes[i]
+
+    def path(self, context: Any) -> list[Step]:
+        at = self._contexts.get(context, -1) if isinstance(context, str) else -1
+        if at < 0:
+            raise _unknown()
+        found = []
+        while at >= 0:
+            found.append((self._names[at], self._firsts[at], self._sizes[at]))
+            at = self._parents[at]
+        return found[::-1]
+
+
+class _Decimals:
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self._south, self._west, self._digits = facts["south"], facts["west"], facts["digits"]
+        self._high, self._wide = facts["north"] - self._south, facts["east"] - self._west
+
+    def path(self, context: Any) -> list[Step]:
+        try:
+            given = context.split(",") if isinstance(context, str) else context
+            latitude, longitude = (float(number) for number in given)
+        except (TypeError, ValueError):
+            raise _unknown() from None
+        unit = 10**self._digits
+        if not (isfinite(latitude) and isfinite(longitude)):
+            raise _unknown()
+        up, across = floor(latitude * unit + _GRAIN), floor(longitude * unit + _GRAIN)
+        up -= int(latitude == self._south + self._high)
+        across -= int(longitude == self._west + self._wide)
+        south, west = up - self._south * unit, across - self._west * unit
+        if not (0 <= south < self._high * unit and 0 <= west < self._wide * unit):
+            raise _unknown()
+        first = south // unit * self._wide + west // unit
+        found = [("*", 0, self._high * self._wide * 100**self._digits)]
+        for level in range(self._digits + 1):
+            size = 10 ** (self._digits - level)
+            if level:
+                first = first * 100 + south // size % 10 * 10 + west // size % 10
+            name = f"{_text(up // size, level)},{_text(across // size, level)}"
+            found.append((name, first * size * size, size * size))
+        return found
+
+
+class _Combined:
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self._parts = {name: tree_of(part) for name, part in facts["attributes"]}
+        places = {name: place for place, name in enumerate(self._parts)}
+        self._order = [places[name] for name in facts["order"]]
+
+    def path(self, context: Any) -> list[Step]:
+        if not isinstance(context, Mapping) or set(context) != set(self._parts):
+            raise _unknown()
+        ways = [part.path(context[name]) for name, part in self._parts.items()]
+        at, first = [0] * len(ways), 0
+        found = [self._joined(ways, at, first)]
+        rest = [place for place, way in enumerate(ways) for _ in way]
+        for place in [*self._order, *rest]:
+            if at[place] + 1 < len(ways[place]):
+                before, after = ways[place][at[place]], ways[place][at[place] + 1]
+                others = prod(way[i][2] for way, i in zip(ways, at, strict=True)) // before[2]
+                first += (after[1] - before[1]) * others
+                at[place] += 1
+                found.append(self._joined(ways, at, first))
+        return found
+
+    @staticmethod
+    def _joined(ways: Sequence[Sequence[Step]], at: Sequence[int], first: int) -> Step:
+        steps = [way[i] for way, i in zip(ways, at, strict=True)]
+        name = json.dumps([step[0] for step in steps], ensure_ascii=False, separators=(",", ":"))
+        return name, first, prod(step[2] for step in steps)
+
+
+_KINDS: dict[str, Any] = {"categories": _Categories, "decimals": _Decimals, "combined": _Combined}
+
+
+def tree_of(facts: Mapping[str, Any]) -> Any:
+    return _KINDS[facts["kind"]](facts)
+
+
+def _text(number: int, level: int) -> str:
+    whole, rest = divmod(abs(number), 10**level)
+    return ("-" if number < 0 else "") + (f"{whole}.{rest:0{level}d}" if level else str(whole))
+
+
+def _unknown() -> ClientRefusal:
+    return ClientRefusal("A context is not among the plan's; nothing was sent.")

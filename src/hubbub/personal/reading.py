@@ -1,0 +1,129 @@
+"""Hierarchies, logs and bids out of files and words."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hubbub.errors import InvalidInput, InvalidParameter, UnknownKey
+from hubbub.files import write_file
+from hubbub.personal.categories import Categories
+from hubbub.personal.combined import Combined
+from hubbub.personal.decimals import Decimals
+from hubbub.personal.hierarchy import ContextHierarchy, hierarchy_from
+
+FORMAT = "hubbub-context-hierarchy"
+VERSION = 1
+
+
+def described(text: str) -> ContextHierarchy:
+    """A hierarchy in words: `grid:8x8`, `decimals:61,-150,62,-149,5`, `categories:tree.csv`.
+
+    >>> described("grid:4x4")
+    Categories(16 contexts, 21 nodes)
+    """
+    kind, _, rest = text.partition(":")
+    try:
+        if kind == "grid":
+            columns, rows = (int(number) for number in rest.split("x"))
+            return Categories.of_grid(columns, rows)
+        if kind == "decimals":
+            return Decimals(*(int(number) for number in rest.split(",")))
+        if kind == "categories":
+            return Categories(_tree(Path(rest)))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, (InvalidInput, InvalidParameter)):
+            raise
+    raise InvalidParameter(
+        f"A hierarchy cannot be read: {text!r}.",
+        "Write grid:8x8, decimals:south,west,north,east,digits or categories:FILE.csv (columns name, parent).",
+    )
+
+
+def combined(parts: Sequence[str], order: Sequence[str] = ()) -> ContextHierarchy:
+    """One hierarchy in words, or several with names: `place=grid:8x8`, `query=categories:tree.csv`."""
+    named = [part.partition("=") for part in parts]
+    if len(parts) == 1 and not order and (not named[0][1] or ":" in named[0][0]):
+        return described(parts[0])
+    if not all(equals and ":" not in name for name, equals, _ in named) or len({n for n, *_ in named}) != len(named):
+        raise InvalidParameter(
+            "Several attributes need a name each.", "Write place=grid:8x8 query=categories:queries.csv."
+        )
+    return Combined({name: described(rest) for name, _, rest in named}, order)
+
+
+def save_hierarchy(hierarchy: ContextHierarchy, path: Path) -> None:
+    document = {"format": FORMAT, "version": VERSION, **hierarchy.to_dict()}
+    write_file(path, (json.dumps(document, ensure_ascii=False) + "\n").encode())
+
+
+def load_hierarchy(path: Path) -> ContextHierarchy:
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        if facts.pop("format") != FORMAT or facts.pop("version") != VERSION:
+            raise KeyError
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give the file of a hierarchy.") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InvalidInput(
+            f"{path} is not a hierarchy of version {VERSION}.", "Write it with `hubbub select hierarchy`."
+        ) from None
+    return hierarchy_from(facts)
+
+
+def read_log(path: Path, hierarchy: ContextHierarchy) -> Iterator[tuple[Any, str, int, int]]:
+    """Rows of context, result, shown, clicked; of several attributes one column each instead of `context`."""
+    attributes = list(hierarchy.attributes) if isinstance(hierarchy, Combined) else ["context"]
+    for number, row in _rows(path, [*attributes, "result", "shown", "clicked"]):
+        context = {name: row[name] for name in attributes} if isinstance(hierarchy, Combined) else row["context"]
+        try:
+            hierarchy.leaf(context)
+            yield context, row["result"], int(row["shown"]), int(row["clicked"])
+        except UnknownKey:
+            raise InvalidInput(
+                f"{path}: line {number} names a context that the hierarchy does not have.",
+                "Add it to the hierarchy, or leave out the line.",
+            ) from None
+        except ValueError:
+            raise InvalidInput(
+                f"{path}: line {number} has no whole numbers for shown and clicked.", "Write how often."
+            ) from None
+
+
+def read_bids(path: Path) -> dict[str, float]:
+    """Rows of result, bid."""
+    found: dict[str, float] = {}
+    for number, row in _rows(path, ["result", "bid"]):
+        try:
+            found[row["result"]] = float(row["bid"])
+        except ValueError:
+            raise InvalidInput(f"{path}: line {number} has no number for the bid.", "Write one.") from None
+    return found
+
+
+def _tree(path: Path) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for number, row in _rows(path, ["name", "parent"]):
+        if row["name"] in found:
+            raise InvalidInput(f"{path}: line {number} names a node a second time.", "Give each node one parent.")
+        found[row["name"]] = row["parent"] or None
+    return found
+
+
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if not set(columns) <= set(reader.fieldnames or ()):
+                raise InvalidInput(f"{path} lacks a column.", f"It needs {', '.join(columns)}.")
+            for row in reader:
+                if any(row[name] is None for name in columns):
+                    raise InvalidInput(f"{path}: line {reader.line_num} is too short.", "Mend the line.")
+                yield reader.line_num, row
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give a CSV file.") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InvalidInput(f"{path} is not a CSV file in UTF-8.", "Give a CSV file.") from None

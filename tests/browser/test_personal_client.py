@@ -1,0 +1,153 @@
+"""The JavaScript client in a real browser: decides as the Python one, and every request it makes is watched."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Error as PlaywrightError
+
+import hubbub.personal.client as module
+from hubbub.personal import Catalogue, Categories, Client, Combined, Cut, Decimals, RateTable
+
+MODULE = Path(module.__file__).with_name("client.mjs")
+TOWN = Categories.of_grid(8, 8)
+FOOD = Categories({"food": None, "café": "food", "bar": "food", "tea": "café", "wine": "bar", 'a "b"': "bar"})
+BOTH = Combined({"place": Decimals(-62, -1, 62, 1, 3), "query": FOOD}, ("place", "query", "place"))
+PLACES = [(61.22913, -0.912044), (-61.9999, 0.3), (0, 0), (-0.001, 0.9999), (62, 1), "0.3,0.1", (12.345, -0.5)]
+CUT = Cut.plan(TOWN, ["3,2"], leaves=10)
+
+PATHS = """
+async ({ plan, contexts }) => {
+  const { Client } = await import("/client.mjs");
+  const client = await Client.read(plan);
+  return contexts.map((context) => client.request(context, 7));
+}
+"""
+
+ASK = """
+async ({ plan, contexts }) => {
+  const { Client } = await import("/client.mjs");
+  const client = await Client.read(plan, { pin: localStorage });
+  const shown = [];
+  for (const context of contexts) shown.push(await client.ask(context, "/v1/select", 5));
+  return shown;
+}
+"""
+
+REFUSED = """
+async ({ plan, other }) => {
+  const { Client, ClientRefusal } = await import("/client.mjs");
+  const said = [];
+  const refused = async (act) => {
+    try {
+      await act();
+      said.push("done");
+    } catch (error) {
+      said.push(error instanceof ClientRefusal ? error.message : `no refusal: ${error}`);
+    }
+  };
+  localStorage.clear();
+  const client = await Client.read(plan, { pin: localStorage });
+  await refused(() => Client.read(other, { pin: localStorage }));
+  await refused(() => Client.read(plan.replace("0,0 x4", "0,0 x2")));
+  await refused(() => Client.read("{}"));
+  for (const context of ["9,9", "0,0 x4", null, 7]) await refused(() => client.ask(context, "/v1/select", 5));
+  await refused(() => client.request("3,2", 0));
+  const fits = { node: "0,0 x4", results: ["a"], lengths: [16], best: "0" };
+  const changes = [{ node: "7,7" }, { lengths: [3] }, { lengths: [0, 16], best: "00" }, { best: "" }, { best: "z" }];
+  for (const change of changes)
+    await refused(() => client.pick("3,2", JSON.stringify({ ...fits, ...change })));
+  await refused(() => client.pick("3,2", "<html>"));
+  await refused(() => client.ask("3,2", "/gone", 5));
+  if (client.pick("3,2", JSON.stringify({ ...fits, best: "-" })) !== null) throw new Error("nothing is null");
+  return said;
+}
+"""
+
+
+class World:
+    """A page whose every request is written down, answered by a catalogue."""
+
+    def __init__(self, chromium):
+        rates = np.random.default_rng(2).random((30, 64))
+        self.served = Catalogue(RateTable(TOWN, [f"shop {i}" for i in range(30)], rates))
+        self.heard = []
+        self.context = chromium.new_context()
+        self.page = self.context.new_page()
+        self.page.route("**/*", self._answer)
+        self.page.goto("http://localhost/")
+        self.heard.clear()
+
+    def _answer(self, route):
+        request = route.request
+        self.heard.append((request.method, request.url, request.post_data, request.all_headers()))
+        if request.url.endswith(".mjs"):
+            route.fulfill(body=MODULE.read_text(), content_type="text/javascript")
+        elif request.url.endswith("/v1/select"):
+            answer = self.served.answer(request.post_data_buffer)
+            route.fulfill(body=answer, content_type="application/json")
+        elif request.url.endswith("/gone"):
+            route.fulfill(status=404, body="")
+        else:
+            route.fulfill(body="<!doctype html><title>x</title>", content_type="text/html")
+
+
+def test_a_browser_says_the_same_as_python(chromium):
+    world = World(chromium)
+    contexts = [{"place": place, "query": query} for place in PLACES for query in ("tea", "wine", 'a "b"')]
+    for cut in (Cut(BOTH), Cut.plan(BOTH, [{"query": "tea"}], leaves=2), Cut(BOTH, finest=4)):
+        plan = cut.to_bytes().decode()
+        said = world.page.evaluate(PATHS, {"plan": plan, "contexts": contexts})
+        client = Client(plan.encode())
+        assert [json.loads(one) for one in said] == [json.loads(client.request(c, 7)) for c in contexts]
+    world.context.close()
+
+
+def test_the_true_context_never_leaves_the_browser(chromium):
+    """Requests from below one node are alike, head and body, though what is shown differs."""
+    world = World(chromium)
+    below = [leaf.name for leaf in TOWN.leaves(TOWN.named("0,0 x4"))]
+    plan = CUT.to_bytes().decode()
+    shown = world.page.evaluate(ASK, {"plan": plan, "contexts": [*below, "7,7"]})
+    python = Client(CUT.to_bytes())
+    for name, one in zip([*below, "7,7"], shown, strict=True):
+        answer = world.served.answer(python.request(name, 5))
+        assert one == {"result": python.pick(name, answer), "sent": python.generalise(name)}
+    assert len({one["result"] for one in shown}) > 1
+    asked = [one for one in world.heard if not one[1].endswith(".mjs")]
+    assert [one[:2] for one in asked] == [("POST", "http://localhost/v1/select")] * 17
+    assert len({json.dumps(one, sort_keys=True) for one in asked[:-1]}) == 1
+    assert json.loads(asked[0][2]) == {"node": "0,0 x4", "k": 5}
+    assert not {"cookie", "referer"} & set(asked[0][3])
+    assert "7,7" in asked[-1][2], "the control: a context that is told is seen"
+    world.context.close()
+
+
+def test_what_cannot_be_is_refused(chromium):
+    world = World(chromium)
+    other = Cut.plan(TOWN, ["7,7"], leaves=10).to_bytes().decode()
+    said = world.page.evaluate(REFUSED, {"plan": CUT.to_bytes().decode(), "other": other})
+    assert said[0].startswith("This person uses another plan")
+    assert [text.split(",")[0] for text in said[1:3]] == ["The plan is not whole"] * 2
+    assert all("nothing was sent" in text for text in said[3:7])
+    assert said[7].startswith("k is a whole number")
+    assert set(said[8:14]) == {"The answer does not fit what was asked."}
+    assert said[14] == "The server does not answer, or refused."
+    assert [one[1] for one in world.heard if one[0] == "POST"] == ["http://localhost/gone"]
+    world.context.close()
+
+
+def test_a_plan_without_its_stops_is_refused(chromium):
+    """Also with a right digest: a plan without stops would tell every context."""
+    world = World(chromium)
+    file = json.loads(CUT.to_bytes())
+    facts = json.loads(file["plan"])
+    for told in (facts | {"stops": None}, {name: value for name, value in facts.items() if name != "stops"}):
+        text = json.dumps(told)
+        plan = json.dumps(file | {"plan": text, "digest": hashlib.sha256(text.encode()).hexdigest()})
+        with pytest.raises(PlaywrightError, match="The plan is not whole"):
+            world.page.evaluate(ASK, {"plan": plan, "contexts": ["3,2"]})
+    assert not [one for one in world.heard if one[0] == "POST"]
+    world.context.close()

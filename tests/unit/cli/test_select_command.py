@@ -1,0 +1,156 @@
+"""`hubbub select`: from a hierarchy to a plan, to a choice, to a server that a client asks."""
+
+import json
+import re
+
+import pytest
+
+from hubbub.cli.main import main
+
+LOG = """context,result,shown,clicked
+"0,0",cafe,100,40
+"0,0",bar,100,5
+"1,1",bar,100,60
+"3,3",gym,100,30
+"""
+
+
+def answer(capsys, *words, code=0):
+    assert main([str(word) for word in words]) == code
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def made(tmp_path, capsys):
+    tree, log, plan = tmp_path / "tree.json", tmp_path / "log.csv", tmp_path / "plan.json"
+    log.write_text(LOG)
+    said = json.loads(answer(capsys, "select", "hierarchy", "grid:4x4", "--out", tree, "--json"))
+    assert said["contexts"] == 16
+    planned = answer(capsys, "select", "plan", tree, "--sensitive", "1,1", "--leaves", 4, "--out", plan, "--json")
+    assert json.loads(planned)["coarser"] == [{"node": "0,0 x2", "contexts": 4}]
+    return tree, log, plan
+
+
+def test_choosing(made, capsys, tmp_path):
+    tree, log, _ = made
+    said = json.loads(answer(capsys, "select", "choose", log, "--hierarchy", tree, "--k", 2, "--json"))
+    assert said["results"] == ["cafe", "bar"]
+    assert said["value"] <= said["bound"]
+    bids = tmp_path / "bids.csv"
+    bids.write_text("result,bid\ngym,9\n")
+    words = ["select", "choose", log, "--hierarchy", tree, "--bids", bids, "--k", 1, "--ban", "cafe"]
+    assert "gym" in answer(capsys, *words)
+    bids.write_text("result,bid\npool,9\n")
+    assert "never shown" in json.loads(answer(capsys, *words, "--json", code=2))["error"]["message"]
+
+
+def test_a_client_asks_a_server_that_runs(made, capsys, tmp_path, monkeypatch):
+    tree, log, plan = made
+    ran = []
+
+    def run(serving):
+        """What a client says and gets while the command serves."""
+        with serving:
+            address = f"{serving.address}/v1/select"
+            assert json.loads(capsys.readouterr().out)["address"] == address
+            asked = (
+                "select",
+                "ask",
+                plan,
+                "--context",
+                "1,1",
+                "--server",
+                address,
+                "--pin",
+                tmp_path / "pin",
+                "--json",
+            )
+            assert json.loads(answer(capsys, *asked)) == {"shown": "bar", "told": "0,0 x2"}
+            far = answer(capsys, "select", "ask", plan, "--context", "3,3", "--server", address)
+            assert re.search(r"shown: .*\ntold:  3,3", far)
+            answer(capsys, "select", "plan", tree, "--sensitive", "3,3", "--leaves", 4, "--out", plan)
+            refused = json.loads(answer(capsys, *asked, code=2))
+            assert "another plan" in refused["error"]["message"]
+        ran.append(True)
+
+    monkeypatch.setattr("hubbub.server.Serving.run", run)
+    answer(capsys, "select", "serve", log, "--hierarchy", tree, "--port", 0, "--json")
+    assert ran
+
+
+def test_several_attributes(capsys, tmp_path):
+    (tmp_path / "queries.csv").write_text("name,parent\nfood,\ntea,food\npizza,food\n")
+    tree, plan = tmp_path / "tree.json", tmp_path / "plan.json"
+    parts = ["place=grid:4x4", f"query=categories:{tmp_path / 'queries.csv'}"]
+    said = answer(capsys, "select", "hierarchy", *parts, "--order", "query,place", "--out", tree)
+    assert said.startswith("32 contexts")
+    said = answer(capsys, "select", "plan", tree, "--sensitive", "place=1,1", "--leaves", 4, "--out", plan)
+    assert "place 1,1: at most 25 afterwards" in said
+    log = tmp_path / "log.csv"
+    log.write_text('place,query,result,shown,clicked\n"1,1",tea,cafe,50,10\n')
+    chosen = answer(capsys, "select", "choose", log, "--hierarchy", tree, "--json")
+    assert json.loads(chosen)["results"] == ["cafe"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("log.csv", "context,result,shown\n", "lacks a column"),
+        ("log.csv", "context,result,shown,clicked\nhere,cafe,1,1\n", "line 2 names a context"),
+        ("log.csv", 'context,result,shown,clicked\n"0,0",cafe,many,1\n', "no whole numbers"),
+        ("log.csv", 'context,result,shown,clicked\n"0,0",cafe\n', "too short"),
+        ("log.csv", 'context,result,shown,clicked\n"0,0",cafe,1,2\n', "more clicks"),
+        ("log.csv", "context,result,shown,clicked\n", "Nothing was shown"),
+        ("log.csv", b"\xff\xfe", "not a CSV file"),
+        ("tree.json", "{}", "not a hierarchy"),
+        ("tree.json", '{"format":"hubbub-context-hierarchy","version":1,"kind":"moon"}', "not the description"),
+    ],
+)
+def test_files_that_cannot_be_read_say_why(made, capsys, name, text, words):
+    tree, log, _ = made
+    path = tree if name == "tree.json" else log
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    said = json.loads(answer(capsys, "select", "choose", log, "--hierarchy", tree, "--json", code=2))
+    assert words in said["error"]["message"]
+    assert said["error"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (["moon:3"], "cannot be read"),
+        (["grid:4"], "cannot be read"),
+        (["decimals:1"], "cannot be read"),
+        (["decimals:5,5,4,4"], "south below north"),
+        (["grid:4x4", "grid:2x2"], "need a name each"),
+        (["categories:none.csv"], "cannot be read"),
+    ],
+)
+def test_hierarchies_that_cannot_be_read_say_why(capsys, tmp_path, parts, words):
+    said = answer(capsys, "select", "hierarchy", *parts, "--out", tmp_path / "x.json", "--json", code=2)
+    assert words in json.loads(said)["error"]["message"]
+
+
+def test_a_tree_with_a_circle_or_a_node_twice(capsys, tmp_path):
+    for text, words in (("a,b\nb,a\n", "circle"), ("a,\na,\n", "second time")):
+        (tmp_path / "tree.csv").write_text("name,parent\n" + text)
+        part = f"categories:{tmp_path / 'tree.csv'}"
+        said = answer(capsys, "select", "hierarchy", part, "--out", tmp_path / "x.json", "--json", code=2)
+        assert words in json.loads(said)["error"]["message"]
+
+
+def test_files_that_are_not_there(made, capsys, tmp_path):
+    tree, log, _ = made
+    none = tmp_path / "none"
+    for words in (
+        ("choose", none, "--hierarchy", tree),
+        ("choose", log, "--hierarchy", none),
+        ("choose", log, "--hierarchy", tree, "--bids", none),
+        ("ask", none, "--context", "1,1", "--server", "http://127.0.0.1:9/"),
+    ):
+        said = json.loads(answer(capsys, "select", *words, "--json", code=2))
+        assert "cannot be read" in said["error"]["message"]
+    bids = tmp_path / "bids.csv"
+    bids.write_text("result,bid\ncafe,much\n")
+    said = answer(capsys, "select", "choose", log, "--hierarchy", tree, "--bids", bids, "--json", code=2)
+    assert "no number for the bid" in json.loads(said)["error"]["message"]

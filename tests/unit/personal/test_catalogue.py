@@ -1,0 +1,166 @@
+"""The server's half: answers that are short, the same for all, changed by bids; what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hubbub.errors import InvalidInput, InvalidParameter, TooFine, UnknownKey
+from hubbub.personal import (
+    Catalogue,
+    Categories,
+    ClickRates,
+    Client,
+    Cut,
+    Decimals,
+    LearnedTable,
+    RateTable,
+    Selector,
+)
+from hubbub.released import Value
+
+TOWN = Categories.of_grid(4, 4)
+NAMES = [f"shop {i}" for i in range(12)]
+RATES = np.random.default_rng(1).random((12, 16))
+
+
+def ask(served, node, k=3):
+    return json.loads(served.answer(json.dumps({"node": node, "k": k}).encode()))
+
+
+def test_it_answers_for_any_node():
+    served = Catalogue(RateTable(TOWN, NAMES, RATES))
+    for name in ("0,0 x4", "0,0 x2", "3,3"):
+        node, said = TOWN.named(name), ask(served, name)
+        chosen = Selector(NAMES, RATES[:, node.first : node.first + node.leaves]).choose(3)
+        assert (said["results"], sum(said["lengths"])) == (list(chosen.results), node.leaves)
+        assert said["value"] == chosen.value <= said["bound"]
+        assert ask(served, name) == said
+
+
+def test_bids_and_bans_change_what_is_answered():
+    served = Catalogue(RateTable(TOWN, NAMES, RATES), bids={"shop 3": 50})
+    assert ask(served, "0,0 x4", 1)["results"] == ["shop 3"]
+    served.set_bid("shop 3", 0)
+    served.set_bid("shop 5", 90)
+    assert ask(served, "0,0 x4", 1)["results"] == ["shop 5"]
+    served.ban(["shop 5"])
+    assert "shop 5" not in ask(served, "0,0 x4", 12)["results"]
+    served.ban([])
+    assert ask(served, "0,0 x4", 1)["results"] == ["shop 5"]
+
+
+def test_answers_are_never_longer_than_ten_kilobytes():
+    wide = Categories.of_grid(64, 64)
+    rates = np.random.default_rng(2).random((30, 4096))
+    served = Catalogue(RateTable(wide, [f"result number {i}" for i in range(30)], rates), most=30)
+    answer = served.answer(json.dumps({"node": wide.root.name, "k": 30}).encode())
+    said = json.loads(answer)
+    assert len(answer) <= 10_000
+    assert 0 < said["left_out"] < 1
+    client = Client(Cut(wide, finest=0).to_bytes())
+    shown = [client.pick(f"{column},{row}", answer) for column in range(0, 64, 5) for row in range(0, 64, 5)]
+    assert 0 < shown.count(None) < len(shown)
+    long = Catalogue(RateTable(TOWN, ["x" * 3000 + str(i) for i in range(12)], RATES))
+    with pytest.raises(InvalidParameter, match="longer than"):
+        ask(long, "0,0 x4", 12)
+
+
+def test_a_thousand_contexts_fit_whole():
+    wide = Categories.of_grid(32, 32)
+    served = Catalogue(RateTable(wide, NAMES, np.random.default_rng(3).random((12, 1024))))
+    answer = served.answer(json.dumps({"node": wide.root.name, "k": 10}).encode())
+    assert len(answer) <= 10_000
+    assert json.loads(answer)["left_out"] == 0
+
+
+def test_learned_rates_back_off_along_the_hierarchy():
+    """Contexts of the log have columns of their own; all others below a node share one, with the node's rates."""
+    rows = [("0,0", "a", 100, 50), ("0,0", "b", 100, 10), ("1,1", "b", 100, 60), ("3,3", "c", 5, 5)]
+    rates = ClickRates.fit(TOWN, rows, min_support=20)
+    columns = LearnedTable(rates).under(TOWN.root)
+    by_context = {}
+    number = 0
+    for length, column in columns.runs:
+        for _ in range(length):
+            by_context[TOWN.way(number)[-1].name] = columns.rates[:, column]
+            number += 1
+    assert number == 16
+    for name, vector in by_context.items():
+        for result, found in zip(rates.results, vector, strict=True):
+            told = rates.rate(result, name).value
+            assert found == (told.value if told.has_number else 0)
+    assert by_context["1,0"][1] == 70 / 200  # b in the block of 2 by 2
+    assert by_context["3,3"][2] == 0  # c was shown 5 times in all: unknown
+    served = Catalogue(LearnedTable(rates))
+    assert ask(served, "0,0 x2", 2)["results"] == ["a", "b"]
+    assert ask(served, "2,2 x2", 1)["results"] == ["a"]
+
+
+def test_what_was_picked_out_of_everything_backs_off_in_the_same_way():
+    rows = [("0,0", "a")] * 3 + [("0,0", "b")] * 2 + [("1,1", "b")] + [("3,3", "c")]
+    rates = ClickRates.fit_picks(TOWN, rows, min_support=2)
+    columns = LearnedTable(rates).under(TOWN.root)
+    at = [column for length, column in columns.runs for _ in range(length)]
+    for leaf in TOWN.leaves():
+        for place, result in enumerate(rates.results):
+            assert columns.rates[place, at[leaf.first]] == rates.rate(result, leaf.name).value.value
+
+
+def test_noisy_counts_fill_the_same_table():
+    shown = {("0,0", "a"): Value(400, 5, 390, 410), ("0,0 x4", "b"): Value(900, 5, 890, 910)}
+    clicked = {("0,0", "a"): Value(200, 5, 190, 210), ("0,0 x4", "b"): Value(90, 5, 80, 100)}
+    rates = ClickRates.of_released(TOWN, shown, clicked)
+    assert rates.events == {0: 400.0}
+    client = Client(Cut(TOWN, finest=0).to_bytes())
+    served = Catalogue(LearnedTable(rates))
+    answer = served.answer(client.request("0,0", 2))
+    assert [client.pick(name, answer) for name in ("0,0", "3,3")] == ["a", "b"]
+
+
+def test_ten_to_the_tenth_contexts_need_a_column_for_each_that_was_seen():
+    world = Decimals(61, -150, 62, -149)
+    rows = [((61.22913, -149.912044), "cafe", 40, 20), ((61.5, -149.5), "bar", 40, 10)]
+    served = Catalogue(LearnedTable(ClickRates.fit(world, rows)))
+    said = ask(served, "61,-150", 2)
+    assert sum(said["lengths"]) == 10**10
+    client = Client(Cut(world, finest=1).to_bytes())
+    answer = served.answer(client.request((61.22913, -149.912044), 2))
+    assert client.pick((61.22913, -149.912044), answer) == "cafe"
+    assert client.pick((61.5, -149.5), answer) == "cafe"  # the rate of the whole box: 20 of 40 against 10 of 40
+
+
+def test_what_nobody_may_ask_is_refused():
+    served = Catalogue(RateTable(TOWN, NAMES, RATES), min_leaves=4, most=5)
+    with pytest.raises(TooFine, match="at least 4"):
+        ask(served, "3,3")
+    assert ask(served, "2,2 x2")["results"]
+    with pytest.raises(UnknownKey):
+        ask(served, "9,9")
+    for k in (0, 6):
+        with pytest.raises(InvalidParameter, match="between 1 and 5"):
+            ask(served, "0,0 x2", k)
+    secret = b'{"node": "0,0 x2", "k": 3, "context": "1,1"}'
+    for body in (b"", b"[]", b"7", b'{"node": 1, "k": 3}', b'{"node": "a", "k": true}', b'{"k": 3}', secret,
+                 b"[" * 3000, b" " * 5000, b"\xff"):  # fmt: skip
+        with pytest.raises(InvalidInput, match="nothing else") as refused:
+            served.answer(body)
+        assert "1,1" not in str(refused.value)
+
+
+REFUSED = [
+    (lambda: RateTable(TOWN, NAMES, RATES[:, :3]), InvalidParameter, "columns"),
+    (lambda: RateTable(TOWN, NAMES, RATES, [1, 2]), InvalidParameter, "one chance"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), most=63), InvalidParameter, "most"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), min_leaves=0), InvalidParameter, "min_leaves"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), bids={"x": 1}), UnknownKey, "no result"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), bids={"shop 1": -1}), InvalidParameter, "negative"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES)).ban(["x"]), UnknownKey, "no result"),
+    (lambda: Catalogue(RateTable(TOWN, [], [])), InvalidParameter, "one row"),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "words"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_is_refused(make, kind, words):
+    with pytest.raises(kind, match=words):
+        make()
