@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
@@ -44,6 +45,8 @@ class Adversary:
     >>> policy = MaskSensitive.plan(chain, [Secret("call")], "1/4")
     >>> Adversary(policy).beliefs([SUPPRESSED])[0]
     {'call': 1.0, 'desk': 0.0}
+    >>> Adversary(policy).about([SUPPRESSED])[0].rise
+    0.5
     """
 
     def __init__(self, policy: Policy, chain: ContextChain | None = None, *, exact: bool = False) -> None:
@@ -72,11 +75,11 @@ class Adversary:
                 if secret.sometime:
                     before = 1 - self._avoiding(self._nothing(), ticks, places)
                     after = 1 - self._avoiding(likelihoods, ticks, places)
-                    found.append(Belief(secret, names, ticks[-1], before, after))
+                    found.append(Belief(secret, names, ticks[-1], self._plain(before), self._plain(after)))
                     continue
                 for tick in ticks:
                     pair = prior[tick, places].sum(), posterior[tick, places].sum()
-                    found.append(Belief(secret, names, tick, *pair))
+                    found.append(Belief(secret, names, tick, *map(self._plain, pair)))
         return found
 
     def breaches(self, outputs: Sequence[str | None]) -> list[Belief]:
@@ -84,8 +87,22 @@ class Adversary:
         spare = self._steps.margin
         return [belief for belief in self.about(outputs) if belief.rise > self._delta(belief.secret) + spare]
 
+    def plot(self, path: str | Path, outputs: Sequence[str | None], day: Sequence[str] | None = None) -> None:
+        """A picture as one SVG file: what was shown (and the day, if it is given), and belief in each secret then."""
+        from hubbub.contexts.picture import belief_picture  # pictures know adversaries
+
+        belief_picture(self, outputs, day).save(path)
+
+    def __repr__(self) -> str:
+        knows = "the policy's chain" if self.chain is self.policy.chain else "another chain"
+        return f"Adversary(who knows {knows} and {self.policy!r})"
+
     def _delta(self, secret: Secret) -> float | Fraction:
         return self._steps.number(self.policy.delta if secret.delta is None else secret.delta)
+
+    def _plain(self, belief: float | Fraction) -> float | Fraction:
+        """Python's own number in place of NumPy's: people print it."""
+        return belief if self._steps.exact else float(belief)
 
     def _nothing(self) -> Array:
         return self._steps.zeros(self.chain.ticks, self.chain.size) + 1

@@ -187,6 +187,30 @@ class ContextChain:
             day.append(here)
         return tuple(self.contexts[number] for number in day)
 
+    def among(self, contexts: Sequence[str]) -> ContextChain:
+        """The same days, told in these contexts: others of theirs cannot occur. For chains that were learned when fewer
+        contexts were known.
+
+        >>> ContextChain(("b",), (1,), []).among(("a", "b")).prior(0)
+        {'a': 0.0, 'b': 1.0}
+        """
+        names = _names(contexts)
+        if not set(self.contexts) <= set(names):
+            raise InvalidParameter(
+                "A context of the chain is not among those it shall be told in.", "Give all that the chain has, too."
+            )
+        places = [names.index(name) for name in self.contexts]
+        start, moves = np.zeros(len(names)), np.zeros((self.ticks - 1, len(names), len(names)))
+        start[places] = self._start
+        moves[:, np.array(places)[:, None], places] = self._moves
+        return ContextChain.of_weights(names, start, moves)
+
+    def plot(self, path: str | Path) -> None:
+        """A picture of a day, as one SVG file: how likely each context is at each tick."""
+        from hubbub.contexts.picture import chain_picture  # pictures know chains
+
+        chain_picture(self).save(path)
+
     def save(self, path: str | Path) -> None:
         document = {
             "format": FORMAT,

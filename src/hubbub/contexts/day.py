@@ -35,6 +35,7 @@ class Day(Sealed):
         self._contexts: list[str] = compiled.table["contexts"]
         self._ticks: int = compiled.table["ticks"]
         self._mask = Mask(data)
+        self._pieces: bool = compiled.table["kind"] == "pieces"
         self._shown: dict[int, str] = {}
         self._head = f"{_FIRST}{hashlib.sha256(data).hexdigest()}\n"
         self._file: int | None = None
@@ -90,7 +91,7 @@ class Day(Sealed):
     def _keep(self, tick: int, shown: str | None) -> None:
         if self._path is None:
             return
-        number = "-" if shown is None else str(self._mask.last_context)
+        number = str(self._mask.last_context) if shown is not None else "!" if self._mask.silent else "-"
         try:
             if self._file is None:
                 raise OSError(0, "it was closed")
@@ -119,12 +120,23 @@ class Day(Sealed):
         if not self._head.encode().startswith(content) or content.endswith(b"\n"):
             self._resume(path, content)
         else:  # new, or the power went while it was begun: nothing was decided yet
+            self._begin(path)
+
+    def _begin(self, path: Path) -> None:
+        assert self._file is not None
+        head = self._head.encode()
+        try:
             os.ftruncate(self._file, 0)
-            os.write(self._file, self._head.encode())
+            if os.write(self._file, head) != len(head):
+                raise OSError(0, "no room left")
             os.fsync(self._file)
             folder = os.open(path.parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"A day cannot be begun in {path}: {error.strerror}. Show nothing.", "Make room, and open it again."
+            ) from None
 
     def _resume(self, path: Path, content: bytes) -> None:
         whole = content[: content.rfind(b"\n") + 1]
@@ -139,14 +151,17 @@ class Day(Sealed):
         for line in lines[1:]:
             tick, _, number = line.partition(" ")
             known = tick.isdecimal() and self._mask.tick < int(tick) < self._ticks
-            if not known or not (number == "-" or (number.isdecimal() and int(number) < len(self._contexts))):
+            if not known or not (number in ("-", "!") or (number.isdecimal() and int(number) < len(self._contexts))):
                 raise InvalidInput(f"{path} was changed: it does not tell a day.", "Stay silent until tomorrow.")
+            # The mask notices a missed tick itself, but not here: it is told what was decided.
+            self._mask.silent |= self._pieces and (number == "!" or int(tick) > self._mask.tick + 1)
             self._mask.tick = int(tick)
-            if number != "-":
+            if number.isdecimal():
                 self._mask.last_tick, self._mask.last_context = int(tick), int(number)
                 self._shown[int(tick)] = self._contexts[int(number)]
         if self._file is not None and len(whole) < len(content):
             # The power went in the middle of a line: what was to be decided was never shown. The tick stays silent.
             os.ftruncate(self._file, len(whole))
             self._mask.tick = min(self._mask.tick + 1, self._ticks - 1)
+            self._mask.silent = self._pieces
             self._keep(self._mask.tick, None)

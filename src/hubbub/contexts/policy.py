@@ -12,6 +12,7 @@ from hubbub.contexts.chain import ContextChain
 from hubbub.contexts.secret import Secret, check_delta
 from hubbub.errors import InvalidParameter
 from hubbub.exact import Exact
+from hubbub.privacy.belief import BeliefBound
 
 if TYPE_CHECKING:
     from hubbub.contexts.compiled import Compiled
@@ -55,16 +56,20 @@ class Policy(ABC):
         return True
 
     @property
+    def promise(self) -> BeliefBound | None:
+        """What it promises, to whom, and what not; None if nothing."""
+        if not self.private:
+            return None
+        names = [str(s) if s.sometime else f"{s} at each single time" for s in self.secrets]
+        return BeliefBound(tuple(zip(names, self.deltas, strict=True)))
+
+    @property
     def words(self) -> str:
         """The promise in a sentence."""
-        names = "; ".join(str(secret) for secret in self.secrets)
-        if not self.private:
+        if self.promise is None:
+            names = "; ".join(str(secret) for secret in self.secrets)
             return f"Promises nothing: {names} can often be told from what is shown before and after."
-        points = ", ".join(sorted({f"{float(d) * 100:g}" for d in self.deltas}))
-        return (
-            "Whatever is shown, nobody's belief that you are in a sensitive context at a time rises by more than "
-            f"{points} points of a hundred, even if they know your habits and this plan ({names})."
-        )
+        return str(self.promise)
 
     @property
     def deltas(self) -> tuple[Fraction, ...]:

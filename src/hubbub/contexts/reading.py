@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 from hubbub.errors import InvalidInput
@@ -18,22 +19,38 @@ def read_days(path: str | Path) -> list[tuple[str, ...]]:
     be learned as if it had been.
     """
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give a CSV file of days.") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise InvalidInput(f"{path} is no CSV file in UTF-8.", "Give one day a line, contexts with commas.") from None
+    except UnicodeDecodeError:
+        raise _no_csv(str(path)) from None
+    return days_in(text, str(path))
+
+
+def days_in(text: str, name: str = "The table") -> list[tuple[str, ...]]:
+    """The same from a text; refusals call it `name`.
+
+    >>> days_in("home,work\\nhome,home")
+    [('home', 'work'), ('home', 'home')]
+    """
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(StringIO(text, newline="")) if row]
+    except csv.Error:
+        raise _no_csv(name) from None
     if not rows:
-        raise InvalidInput(f"{path} is empty.", "Give at least one day.")
+        raise InvalidInput(f"{name} is empty.", "Give at least one day.")
     if rows[0] == LONG:
-        return _long(path, rows[1:])
+        return _long(name, rows[1:])
     if any(not cell for row in rows for cell in row):
-        raise InvalidInput(f"{path} has an empty cell.", "Give each tick a context, or leave out the day.")
+        raise InvalidInput(f"{name} has an empty cell.", "Give each tick a context, or leave out the day.")
     return [tuple(row) for row in rows]
 
 
-def _long(path: str | Path, rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+def _no_csv(name: str) -> InvalidInput:
+    return InvalidInput(f"{name} is no CSV file in UTF-8.", "Give one day a line, contexts with commas.")
+
+
+def _long(path: str, rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     days: dict[str, dict[int, str]] = {}
     for line, row in enumerate(rows, 2):
         if len(row) != 3 or not row[1].isdecimal() or not row[2]:

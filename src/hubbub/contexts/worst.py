@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import cache, partial
+
+import numpy as np
 
 from hubbub.contexts.chain import ContextChain
 from hubbub.contexts.coins import CoinPolicy
+from hubbub.contexts.hybrid import Hybrid
+from hubbub.contexts.pieces import Ground, Numbers, Pieces
+from hubbub.contexts.policy import Policy
+from hubbub.contexts.remembering import Remembering
 from hubbub.contexts.secret import SMALLEST, Secret, targets
+from hubbub.contexts.simulatable import Simulatable
 from hubbub.contexts.walk import holds
 from hubbub.errors import InvalidParameter
 
 _STEPS = 17
 
 
-def largest_rise(policy: CoinPolicy, chain: ContextChain | None = None) -> float:
+def largest_rise(policy: Policy, chain: ContextChain | None = None) -> float:
     """By how much belief in any of the secrets may rise, rounded up to 1/100,000; of those who hold `chain` for true.
 
-    The deltas of secrets count for nothing here. For secrets about a stretch of time it is an upper bound.
+    The deltas of secrets count for nothing here. For secrets about a stretch of time it is an upper bound; so it is for
+    policies other than coins, since what silence tells in the middle of a day is counted too.
 
     >>> from hubbub.contexts import Probabilistic
     >>> mine = ContextChain(("s", "x"), ("1/2", "1/2"), [])
@@ -25,11 +35,9 @@ def largest_rise(policy: CoinPolicy, chain: ContextChain | None = None) -> float
     >>> round(largest_rise(policy), 4), round(largest_rise(policy, theirs), 4)
     (0.25, 0.2625)
     """
-    if not isinstance(policy, CoinPolicy):
-        raise InvalidParameter(
-            "The largest rise is reckoned for policies of coins only.",
-            "Take `chosen` of a hybrid; ask an `Adversary` about single outputs of a simulatable one.",
-        )
+    chosen = policy.chosen if isinstance(policy, Hybrid) else policy
+    if not isinstance(chosen, CoinPolicy | Simulatable | Remembering):
+        raise InvalidParameter("The largest rise is reckoned for Hubbub's policies only.", "Make one with Hybrid.plan.")
     chain = policy.chain if chain is None else chain
     if chain.contexts != policy.chain.contexts or chain.ticks != policy.chain.ticks:
         raise InvalidParameter("The chain must have the contexts and ticks of the policy's.", "Fit both on one list.")
@@ -38,11 +46,53 @@ def largest_rise(policy: CoinPolicy, chain: ContextChain | None = None) -> float
         for s in policy.secrets
     ]
 
+    # Asked again for every rise that is tried: what it says about itself is written down once.
+    table = cache(partial(_chances, chosen))
+
     def within(rise: Fraction) -> bool:
-        return holds(chain.steps, targets(chain, chain.steps, secrets, rise), policy.levels, policy.parts)
+        bounds = targets(chain, chain.steps, secrets, rise)
+        if isinstance(chosen, CoinPolicy):
+            return holds(chain.steps, bounds, chosen.levels, chosen.parts)
+        return pieces_hold(Ground(chain.steps, bounds), table)
 
     low, high = Fraction(0), Fraction(1)
     for _ in range(_STEPS):
         middle = max(SMALLEST, (low + high) / 2)
         low, high = (low, middle) if within(middle) else (middle, high)
     return float(high)
+
+
+def _chances(policy: Policy, began: int, context: int) -> Numbers:
+    """[ticks since, k]: how likely k is suppressed after `context` was shown at `began`."""
+    chain, last = policy.chain, -1 if began < 0 else context
+    found = np.ones((chain.ticks - began - 1, chain.size))
+    for since, row in enumerate(found):
+        row[:] = [float(policy.suppression(began + 1 + since, k, began, last)) for k in range(chain.size)]
+    return found
+
+
+def pieces_hold(ground: Ground, chances_of: Callable[[int, int], Numbers]) -> bool:
+    """Whether every piece that can begin keeps all bounds: at each of its ends, and in silence at each tick.
+
+    `chances_of(t, i)` are the chances of suppression after i was shown at t, a row for each tick that follows.
+    """
+    steps = ground.steps
+    can_begin = {(-1, 0)}
+    for began in range(-1, steps.ticks - 1):
+        contexts = sorted(context for tick, context in can_begin if tick == began)
+        if not contexts:
+            continue
+        if began >= 0 and not ground.showable[began][contexts].all():
+            return False
+        pieces = Pieces(ground, began, np.array(contexts))
+        tables = np.array([chances_of(began, context) for context in contexts])
+        for tick in range(began + 1, steps.ticks):
+            chances = tables[:, tick - began - 1]
+            shown = pieces.possible & (chances < 1)
+            if (shown & ~pieces.free()).any() or not pieces.silent(pieces.conditions(), chances).all():
+                return False
+            can_begin |= {(tick, int(k)) for k in np.flatnonzero(shown.any(axis=0))}
+            if tick < steps.ticks - 1:
+                pieces.advance(chances)
+    last = [context for tick, context in can_begin if tick == steps.ticks - 1]
+    return bool(ground.showable[-1][last].all())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from hubbub.lab.data import find
 
 TICKS = 48
 _RESPONDENTS, _GROUPS = 12_000, 60
+_SPENT_RESPONDENTS, _SPENT_PEOPLE = 12_000, 100
+"""Those before were looked at while the planners were made; what is reported is about others."""
 Days = list[tuple[str, ...]]
 
 
@@ -39,14 +42,14 @@ class Person:
 
 def made_up(seed: int, people: int, days: int = 120) -> list[Person]:
     """People with a home, mostly a workplace, and a few kinds of days, whose times shift by a tick now and then."""
-    return [_made_up(np.random.default_rng([seed, number]), number, days) for number in range(people)]
+    return [_made_up(np.random.default_rng([seed, _SPENT_PEOPLE + number]), number, days) for number in range(people)]
 
 
 def _made_up(rng: np.random.Generator, number: int, days: int) -> Person:
     others = [f"place {k}" for k in range(int(rng.integers(5, 18)))]
     kinds = [_kind(rng, others) for _ in range(int(rng.integers(3, 7)))]
     weights = rng.dirichlet(np.full(len(kinds), 0.8))
-    return Person(f"made up {number + 1}", [_day(rng, kinds[rng.choice(len(kinds), p=weights)]) for _ in range(days)])
+    return Person(f"made up {number + 1}", [lived(rng, kinds[rng.choice(len(kinds), p=weights)]) for _ in range(days)])
 
 
 def _kind(rng: np.random.Generator, others: list[str]) -> list[tuple[int, str]]:
@@ -71,7 +74,8 @@ def _kind(rng: np.random.Generator, others: list[str]) -> list[tuple[int, str]]:
     return plan
 
 
-def _day(rng: np.random.Generator, plan: list[tuple[int, str]]) -> tuple[str, ...]:
+def lived(rng: np.random.Generator, plan: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """A day by a plan of when it changes to what; each change comes a tick early or late now and then."""
     day: list[str] = []
     for place, (start, context) in enumerate(plan):
         late = int(rng.choice([-1, 0, 0, 0, 0, 1])) if place else 0
@@ -85,7 +89,7 @@ def surveyed(seed: int, people: int, days: int = 120) -> list[Person]:
     """Respondents whose days are alike, taken together for one person. Each answered for one day only."""
     path = find("atus_day_sequences/atus_sample_25k.csv.gz")
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        sequences = [row["string"] for row in csv.DictReader(file)][:_RESPONDENTS]
+        sequences = [row["string"] for row in csv.DictReader(file)][_SPENT_RESPONDENTS:][:_RESPONDENTS]
     letters = np.array([[ord(letter) - ord("A") for letter in day] for day in sequences])
     # What was done how long in each four hours: enough to tell kinds of days apart.
     features = np.eye(15)[letters].reshape(len(letters), 6, -1, 15).sum(axis=2).reshape(len(letters), -1)

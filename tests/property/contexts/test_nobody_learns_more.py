@@ -7,7 +7,7 @@ import pytest
 from tests.support import context_oracle as oracle
 from tests.support.context_chains import random_chain, random_delta, random_secrets
 
-from hubbub.contexts import Hybrid, MaskSensitive, Probabilistic, Simulatable
+from hubbub.contexts import Hybrid, MaskSensitive, Probabilistic, Remembering, Simulatable
 
 CHAINS, PARTS = 5000, 10
 ORDERS = ("likeliest", "forward", "backward", "best")
@@ -21,6 +21,7 @@ def policies(chain, secrets, delta, number, random):
     yield Simulatable.plan(chain, secrets, delta, exact=exact)
     for order in ORDERS[:3]:
         yield Probabilistic.plan(chain, secrets, delta, levels=levels, search=search, order=order, exact=exact)
+    yield Remembering.plan(chain, secrets, delta, levels=min(levels, 255))
     yield Hybrid.plan(chain, secrets, delta, levels=levels, search=search, exact=exact)
 
 

@@ -11,11 +11,24 @@ from tests.support import context_oracle as oracle
 from tests.support.context_chains import EXAMPLE_2, EXAMPLE_5, random_chain, random_delta, random_secrets
 
 import hubbub.contexts.device as device
-from hubbub.contexts import Compiled, ContextChain, Hybrid, MaskSensitive, Policy, Probabilistic, Secret, Simulatable
+from hubbub.contexts import (
+    Compiled,
+    ContextChain,
+    Hybrid,
+    MaskSensitive,
+    Policy,
+    Probabilistic,
+    Remembering,
+    Secret,
+    Simulatable,
+)
+from hubbub.contexts.remembering import MANNERS
 from hubbub.errors import InvalidInput, InvalidParameter
 
 COINS = Probabilistic.plan(EXAMPLE_2, [Secret("s")], "1/4", levels=3, exact=True)
 SCHEDULE = Simulatable.plan(EXAMPLE_5, [Secret("s1", "s2")], "1/3", exact=True)
+TWO_TICKS = ContextChain(("s", "x"), ("1/2", "1/2"), [[(0, 1), ("1/4", "3/4")]])
+PIECES = Remembering.plan(TWO_TICKS, [Secret("s", first=0, last=0)], "1/4", levels=3)
 VECTORS = Path(__file__).parents[3] / "docs" / "samples" / "context_policies.json"
 
 
@@ -24,7 +37,7 @@ def forms(policy):
     return compiled.to_json(), compiled.to_bytes()
 
 
-@pytest.mark.parametrize("policy", [COINS, SCHEDULE], ids=lambda p: p.name)
+@pytest.mark.parametrize("policy", [COINS, SCHEDULE, PIECES], ids=lambda p: p.name)
 def test_a_policy_comes_back_from_both_forms(policy, tmp_path):
     compiled = policy.compile()
     for name in ("policy.json", "policy.bin"):
@@ -39,7 +52,8 @@ def test_decisions_are_the_policys():
     for _ in range(60):
         chain = random_chain(random)
         secrets, delta = random_secrets(random, chain), random_delta(random)
-        for policy in (Probabilistic.plan(chain, secrets, delta), Simulatable.plan(chain, secrets, delta)):
+        for kind in (Probabilistic, Simulatable, Remembering):
+            policy = kind.plan(chain, secrets, delta)
             for form in forms(policy):
                 for path in {path for path, _ in oracle.joint(chain, policy)}:
                     coin = random.randrange(10)
@@ -53,7 +67,7 @@ def test_decisions_are_the_policys():
 
 
 def test_a_file_that_is_cut_or_changed_shows_nothing(tmp_path):
-    for policy, name in ((COINS, "x"), (SCHEDULE, "w3")):
+    for policy, name in ((COINS, "x"), (SCHEDULE, "w3"), (PIECES, "x")):
         for form in forms(policy):
             places = range(0, len(form), 1 if len(form) < 500 else 7)
             broken = [form[:cut] for cut in places]
@@ -148,8 +162,10 @@ def test_the_reader_is_small_and_needs_nothing():
 def test_a_usual_policy_is_small():
     days = np.random.default_rng(1).integers(0, 20, size=(30, 48))
     chain = ContextChain.fit([[str(n) for n in day] for day in days], contexts=[str(n) for n in range(20)], smoothing=0)
-    for kind in (Simulatable, MaskSensitive):
-        for form in forms(kind.plan(chain, [Secret("3")], "0.1")):
+    secrets = [Secret("3")]
+    few = Remembering.plan(chain, secrets, "0.1", manners=MANNERS[:2])
+    for policy in (Simulatable.plan(chain, secrets, "0.1"), MaskSensitive.plan(chain, secrets, "0.1"), few):
+        for form in forms(policy):
             assert len(form) <= 64_000
 
 
@@ -173,6 +189,7 @@ def vectors():
     for policy, days in (
         (resealed(COINS, levels=[[3, 1]]), [["x"], ["s"], ["clinic"]]),
         (SCHEDULE.compile(), [["w3", "x2", "y2", "z1"], ["w1", "x1", "s1", "z1"], ["w3", "s1", "y2", "z1"]]),
+        (PIECES.compile(), [["x", "x"], ["s", "x"], ["clinic", "x"]]),
     ):
         for coin in (0, 2):
             for day in days:

@@ -119,8 +119,8 @@ def test_a_small_stay_is_planned_exactly_or_on_the_safe_side():
 
 def test_promises_in_words():
     policy = Probabilistic.plan(EXAMPLE_2, [Secret("s", delta="0.2"), Secret("x", sometime=True)], "0.1")
-    assert "10, 20 points" in policy.words
-    assert "x at any time" in policy.words
+    assert "10 points of a hundred for: x at any time, and by at most 20 points" in policy.words
+    assert "for: s at each single time." in policy.words
     assert "Promises nothing" in MaskSensitive.plan(EXAMPLE_2, SECRETS, "0.1").words
     assert str(Secret("a", "b", together=True, first=1, last=2)) == "a or b between ticks 1 and 2"
 

@@ -24,6 +24,7 @@ Sensitive = Annotated[
         help="clinic, clinic+bar (any of them), clinic@16-24 (ticks), clinic@16-24~ (ever), clinic=0.05 (delta).",
     ),
 ]
+Plot = Annotated[Path | None, typer.Option("--plot", help="Where to write a picture of the day, as one SVG file.")]
 DeltaRise = Annotated[str, typer.Option("--delta", help="How much a belief may rise: 0.1 is ten points of a hundred.")]
 METHODS = ("hybrid", "simulatable", "probabilistic", "mask-sensitive")
 
@@ -43,6 +44,7 @@ def fit(
     unseen: Annotated[
         float, typer.Option(help="Weight of moves that were never seen; 0 holds them for impossible.")
     ] = 1.0,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Learn the chain of a person's days."""
@@ -51,9 +53,12 @@ def fit(
 
     output = Output(as_json)
     check_output(out, [days])
+    _check_plot(plot, [days, out])
     seen = read_days(days)
     chain = ContextChain.fit(seen, smoothing=smoothing, unseen=unseen)
     chain.save(out)
+    if plot is not None:
+        chain.plot(plot)
     output.text(f"{len(seen)} days, {chain.ticks} ticks, {chain.size} contexts: {out}")
     output.document({"days": len(seen), "ticks": chain.ticks, "contexts": list(chain.contexts), "out": str(out)})
 
@@ -66,18 +71,40 @@ def plan(
     delta: DeltaRise = "0.1",
     method: Annotated[str, typer.Option(help="hybrid, simulatable, probabilistic or mask-sensitive.")] = "hybrid",
     levels: Annotated[int, typer.Option(help="Chances of suppression are multiples of 1 / levels.")] = 10,
+    also: Annotated[
+        list[Path] | None,
+        typer.Option("--also", help="A chain that somebody may have in mind instead: the promise holds for it, too."),
+    ] = None,
+    before: Annotated[
+        list[Path] | None,
+        typer.Option("--before", help="An earlier policy: tells what it gave away to who knows this chain."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Plan what is shown, and write the table that a device carries."""
-    from hubbub.contexts import ContextChain, MaskSensitive, Secret
+    """Plan what is shown, and write the table that a device carries.
+
+    When days were added, fit again and plan again: with `--before` for each earlier policy, and `--also` for each
+    earlier chain that the new plan shall hold for.
+    """
+    from hubbub.contexts import Compiled, ContextChain, ForSeveral, MaskSensitive, Secret, ceiling, hindsight
 
     output = Output(as_json)
-    check_output(out, [chain])
+    if also and method not in ("hybrid", "probabilistic"):
+        raise InvalidParameter(
+            "A plan for several chains tosses coins.", "Leave out `--method`, or give --method probabilistic."
+        )
+    check_output(out, [chain, *(also or []), *(before or [])])
     model = ContextChain.load(chain)
     secrets = [Secret.parse(text) for text in sensitive]
+    others, earlier = [ContextChain.load(path) for path in also or []], [Compiled.load(path) for path in before or []]
     with output.status("planning"):
-        policy = _planned(method, model, secrets, delta, levels)
-    naive = MaskSensitive.plan(model, secrets, delta).utility
+        if others:
+            policy: Policy = ForSeveral.plan([*others, model], secrets, delta, levels=levels)
+            model = policy.chain
+        else:
+            policy = _planned(method, model, secrets, delta, levels)
+        past = [hindsight(table, model, secrets) for table in earlier]
+    naive, most = MaskSensitive.plan(model, secrets, delta).utility, ceiling(model, secrets, delta)
     compiled = policy.compile()
     compiled.save(out)
     size = out.stat().st_size
@@ -86,17 +113,36 @@ def plan(
     output.table(
         "",
         ["", "shown of a day"],
-        [[chosen.name, f"{policy.utility / model.ticks:.1%}"], ["mask-sensitive", f"{naive / model.ticks:.1%}"]],
+        [
+            [chosen.name, f"{policy.utility / model.ticks:.1%}"],
+            ["mask-sensitive", f"{naive / model.ticks:.1%}"],
+            ["no policy that keeps the promise more than", f"{most / model.ticks:.1%}"],
+        ],
     )
+    if past:
+        output.table(
+            "Earlier policies, for somebody who knows this chain",
+            ["policy", "belief rises by at most", "its promise"],
+            [
+                [path.name, f"{look.rise:.3f}", "holds" if look.keeps else f"exceeds {float(look.policy.delta):g}"]
+                for path, look in zip(before or [], past, strict=True)
+            ],
+        )
     output.text(f"{size} bytes: {out}")
     output.document(
         {
-            "method": method,
+            "before": [
+                {"policy": str(path), "rise": look.rise, "keeps": look.keeps}
+                for path, look in zip(before or [], past, strict=True)
+            ],
+            "method": policy.name if others else method,
             "chosen": chosen.name,
             "promise": policy.words,
+            "bound": None if policy.promise is None else policy.promise.to_dict(),
             "delta": str(policy.delta),
             "shown": policy.utility / model.ticks,
             "shown_by_mask_sensitive": naive / model.ticks,
+            "ceiling": most / model.ticks,
             "bytes": size,
             "out": str(out),
         }
@@ -139,23 +185,47 @@ def explain(
     shown: Annotated[
         Path | None, typer.Option("--shown", help="What was shown: lines `tick,context`, as `hubbub mask run` prints.")
     ] = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """What somebody believes who knows the habits, the policy, and all that was shown."""
     from hubbub.contexts import Adversary, Compiled, ContextChain, Secret
 
     output = Output(as_json)
+    _check_plot(plot, [chain, policy, shown])
     model = ContextChain.load(chain)
     made = Compiled.load(policy).policy(model, [Secret.parse(text) for text in sensitive])
     adversary = Adversary(made)
-    beliefs = sorted(adversary.about(_outputs(shown, model.ticks)), key=lambda belief: -belief.rise)
-    most = float(made.delta)
-    title = f"The ten largest rises of belief (the policy was planned for {most:g})"
-    rows = [[", ".join(b.contexts), b.tick, f"{b.prior:.3f}", f"{b.posterior:.3f}", f"{b.rise:+.3f}"] for b in beliefs]
+    outputs = _outputs(shown, model.ticks)
+    beliefs = sorted(adversary.about(outputs), key=lambda belief: -belief.rise)
+    if plot is not None:
+        adversary.plot(plot, outputs)
+    most = max(float(made.delta if secret.delta is None else secret.delta) for secret in made.secrets)
+    beyond = [belief for belief in beliefs if belief.rise > most + 1e-9]
+    bound = made.promise
+    assert bound is not None  # a table does not tell that it is a mask alone
+    title = f"The ten largest rises of belief ({most:g} is what the table was made for; ▲ is beyond it)"
+    rows = [
+        [", ".join(b.contexts), b.tick, f"{b.prior:.3f}", f"{b.posterior:.3f}", f"{b.rise:+.3f}{' ▲' * (b in beyond)}"]
+        for b in beliefs
+    ]
     output.table(title, ["secret", "tick", "before", "after", "rise"], rows[:10])
+    if beyond:
+        output.text(
+            "Beyond what the table was made for: it was planned for other secrets, another chain or another delta, or "
+            "hides what is sensitive and nothing else. About what was asked here it promises nothing."
+        )
+    else:
+        output.text(f"If it was planned for just these secrets and this chain, the policy promises: {bound}")
+    output.text(f"Against whom: {bound.adversary}")
+    output.text("Not covered: " + " ".join(bound.not_covered))
     output.document(
         {
             "delta": str(made.delta),
+            "promise": None if beyond else str(bound),
+            "beyond": len(beyond),
+            "adversary": bound.adversary,
+            "not_covered": list(bound.not_covered),
             "beliefs": [
                 {
                     "secret": list(b.contexts),
@@ -168,6 +238,14 @@ def explain(
             ],
         }
     )
+
+
+def _check_plot(plot: Path | None, others: list[Path | None]) -> None:
+    """Before anything is written."""
+    from hubbub.contexts.picture import check_picture
+
+    if plot is not None:
+        check_output(check_picture(plot), others)
 
 
 def _planned(method: str, chain: ContextChain, secrets: list[Secret], delta: str, levels: int) -> Policy:

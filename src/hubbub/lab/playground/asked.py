@@ -111,6 +111,28 @@ class StepAsked(Asked):
     value: StrictInt | StrictFloat | None = Field(repr=False)
 
 
+class DaysAsked(Asked):
+    """A sample person by name, or days of one's own as text."""
+
+    person: str | None = Field(default=None, max_length=60)
+    table: str | None = Field(default=None, max_length=LONGEST_TABLE, repr=False)
+
+
+class ContextsAsked(DaysAsked):
+    """What is sensitive, when, and by how much belief in it may rise; `draw` chooses the days and their coins."""
+
+    sensitive: Annotated[list[Annotated[str, Field(max_length=500)]], Field(min_length=1, max_length=100)] = Field(
+        repr=False
+    )
+    first: Annotated[int, Field(ge=0)] | None = None
+    last: Annotated[int, Field(ge=0)] | None = None
+    together: bool = False
+    sometime: bool = False
+    delta: Annotated[str, Field(pattern=r"^(1|0?\.\d{1,6})$")] = "0.1"
+    smoothing: Literal[0, 1] = 0
+    draw: Seed = 0
+
+
 Kind = TypeVar("Kind", bound=Asked)
 
 

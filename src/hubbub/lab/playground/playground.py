@@ -14,6 +14,8 @@ from hubbub.lab.playground import words
 from hubbub.lab.playground.asked import (
     LONGEST_TABLE,
     MOST_TICKS,
+    ContextsAsked,
+    DaysAsked,
     LiveAsked,
     PlanAsked,
     Promise,
@@ -26,6 +28,10 @@ from hubbub.lab.playground.asked import (
 from hubbub.lab.playground.chosen import Chosen
 from hubbub.lab.playground.kinds import KINDS, KindWords
 from hubbub.lab.playground.live import LiveRun, Shelf
+from hubbub.lab.playground.masked import POLICIES, Masked
+from hubbub.lab.playground.observed import Observed
+from hubbub.lab.playground.people import PEOPLE
+from hubbub.lab.playground.personal import personal
 from hubbub.lab.playground.plan import Plan
 from hubbub.lab.playground.samples import samples
 from hubbub.lab.playground.script import script_of
@@ -66,6 +72,7 @@ class Playground:
             "methods": {name: text for name, text in words.METHODS.items() if name in METHODS},
             "options": {name: described(METHODS[name]) for name in words.METHODS if name in METHODS},
             "kinds": [kind.to_dict() for kind in KINDS],
+            "people": [person.to_dict() for person in PEOPLE],
             "limits": {"ticks": MOST_TICKS, "table": LONGEST_TABLE},
         }
 
@@ -112,6 +119,23 @@ class Playground:
                 expected.append(plan.expect(method, guarantee))
                 yield {"done": len(expected), "of": len(plan.cells)}
             yield {"done": len(expected), "of": len(plan.cells), "result": plan.result(expected)}
+
+    def days(self, asked: Facts) -> Facts:
+        return Observed.of(understood(DaysAsked, asked)).to_dict()
+
+    def contexts(self, asked: Facts) -> Generator[Facts, None, None]:
+        wanted = understood(ContextsAsked, asked)
+        with self._turn():
+            masked = Masked(Observed.of(wanted), wanted)
+            yield {"done": 0, "of": len(POLICIES), "scene": masked.scene()}
+            for done, name in enumerate(POLICIES, 1):
+                if self._closed.is_set():
+                    return
+                yield {"done": done, "of": len(POLICIES), "policy": masked.policy(name)}
+            yield {"done": len(POLICIES), "of": len(POLICIES), "result": masked.result()}
+
+    def personal(self, asked: Facts) -> Facts:
+        return personal(asked)
 
     def script(self, asked: Facts) -> str:
         wanted = understood(RunAsked, asked)
