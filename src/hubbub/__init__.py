@@ -16,6 +16,12 @@ from hubbub.version import __version__
 if TYPE_CHECKING:
     from hubbub.errors import *  # noqa: F403
     from hubbub.checks.statistical import audit as audit
+    from hubbub.contexts import (
+        Adversary as Adversary,
+        ContextChain as ContextChain,
+        Hybrid as Hybrid,
+        Secret as Secret,
+    )
     from hubbub.itemlogs import (
         ItemPlan as ItemPlan,
         Published as Published,
@@ -27,10 +33,12 @@ if TYPE_CHECKING:
     from hubbub.monitor import Monitor as Monitor
     from hubbub.planning import Plan as Plan, plan as plan
     from hubbub.privacy import (
+        BeliefBound as BeliefBound,
         Event as Event,
         Grant as Grant,
         Guarantee as Guarantee,
         Session as Session,
+        Trip as Trip,
         User as User,
         Window as Window,
     )
@@ -56,7 +64,10 @@ if TYPE_CHECKING:
     from hubbub.store import Store as Store
 
 _PLACES = {
+    "Adversary": "hubbub.contexts",
     "Alerts": "hubbub.series",
+    "BeliefBound": "hubbub.privacy",
+    "ContextChain": "hubbub.contexts",
     "CountSeries": "hubbub.series",
     "Discovered": "hubbub.released",
     "Event": "hubbub.privacy",
@@ -64,6 +75,7 @@ _PLACES = {
     "Grid": "hubbub.released",
     "Guarantee": "hubbub.privacy",
     "Hierarchy": "hubbub.released",
+    "Hybrid": "hubbub.contexts",
     "ItemPlan": "hubbub.itemlogs",
     "Keys": "hubbub.released",
     "Lists": "hubbub.monitor",
@@ -73,7 +85,9 @@ _PLACES = {
     "Ranges": "hubbub.ranges",
     "Release": "hubbub.released",
     "ReleasedSeries": "hubbub.series",
+    "Secret": "hubbub.contexts",
     "Session": "hubbub.privacy",
+    "Trip": "hubbub.privacy",
     "Store": "hubbub.store",
     "Tick": "hubbub.released",
     "User": "hubbub.privacy",

@@ -14,6 +14,7 @@
     │   ├── GuaranteeChanged         the same stream name with another promise
     │   ├── GrantExhausted           a grant has less left than a stream asks for
     │   ├── UnreleasedDecision       what is counted would follow from something that was not released
+    │   ├── TooFine                  a request would tell more of a context than its cut allows
     │   ├── UnsoundConversion        a weaker guarantee cannot be turned into a stronger one
     │   ├── InsecureRandomness       seeded bytes where only the operating system's will do
     │   └── ConfidentialLeak         a confidential value was about to be printed, pickled or serialised
@@ -29,6 +30,12 @@
     │   ├── SpoolDamaged             events that were acknowledged are missing or changed on disk
     │   └── SchemaMismatch           written by another version of Hubbub
     │       └── OlderLayout              by an earlier one: opened for writing it is brought to this one
+    ├── GatherRefusal            servers that add without seeing said no; nothing was added  (exit code 1)
+    │   ├── ReportRejected           its proof fails, or its shares do not belong together
+    │   ├── ReportReplayed           a report, or another one of the same client, was taken before
+    │   ├── QueryMismatch            made for another query, other parameters or another key
+    │   ├── QueryClosed              the query takes no more reports, or its sum was opened before
+    │   └── TooFewReports            a sum of fewer than were planned is never opened
     ├── SourceUnavailable        brokers do not answer                                      (exit code 1)
     ├── ClockTooFarAhead         by the clock, more ticks are due than could be right       (exit code 1)
     ├── Overloaded               more arrives than can be kept; nothing was taken           (exit code 1)
@@ -49,6 +56,7 @@ __all__ = [
     "ConfidentialLeak",
     "EventsInDoubt",
     "EventsNotKept",
+    "GatherRefusal",
     "GrantExhausted",
     "GuaranteeChanged",
     "HorizonReached",
@@ -64,6 +72,10 @@ __all__ = [
     "OlderLayout",
     "Overloaded",
     "PrivacyRefusal",
+    "QueryClosed",
+    "QueryMismatch",
+    "ReportRejected",
+    "ReportReplayed",
     "SchemaMismatch",
     "SourceUnavailable",
     "SpoolDamaged",
@@ -72,6 +84,8 @@ __all__ = [
     "StoreUnavailable",
     "TickOutOfOrder",
     "TickTaken",
+    "TooFewReports",
+    "TooFine",
     "UnknownGrant",
     "UnknownKey",
     "UnknownStream",
@@ -143,6 +157,9 @@ class GrantExhausted(PrivacyRefusal): ...
 class UnreleasedDecision(PrivacyRefusal): ...
 
 
+class TooFine(PrivacyRefusal): ...
+
+
 class UnsoundConversion(PrivacyRefusal): ...
 
 
@@ -193,6 +210,24 @@ class SchemaMismatch(StoreError):
 
 
 class OlderLayout(SchemaMismatch): ...
+
+
+class GatherRefusal(HubbubError): ...
+
+
+class ReportRejected(GatherRefusal): ...
+
+
+class ReportReplayed(GatherRefusal): ...
+
+
+class QueryMismatch(GatherRefusal): ...
+
+
+class QueryClosed(GatherRefusal): ...
+
+
+class TooFewReports(GatherRefusal): ...
 
 
 class SourceUnavailable(HubbubError):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from hubbub.errors import MissingExtra
 
 EXTRAS = {
+    "Crypto": "gather-client",
     "confluent_kafka": "kafka",
     "dp_accounting": "accounting",
     "fastapi": "server",
+    "google": "spatial",
     "h3": "spatial",
     "httptools": "server",
     "jinja2": "server",
@@ -20,6 +22,7 @@ EXTRAS = {
     "shapely": "spatial",
     "sqlalchemy": "collect",
     "starlette": "server",
+    "tenseal": "gather",
     "typer": "collect",
     "uvicorn": "server",
 }

@@ -76,9 +76,9 @@ def test_a_surge_is_marked_with_its_reason(page, stage):
         stage.tick([500] * 17)
     for _ in range(3):
         stage.tick([500, 500, 9000, *[500] * 14])
-    mark = page.locator('#rows tr[data-key="sports"] .mark')
+    # The tests before may have left a drop, which the page marks until it has heard of these ticks.
+    mark = page.locator('#rows tr[data-key="sports"] .mark').filter(has_text=re.compile("^⚡ surge$"))
     mark.wait_for()
-    assert mark.inner_text() == "⚡ surge"
     assert mark.get_attribute("title").startswith("rose from")
     page.goto(f"{stage.address}/top")
     assert "rose from" in text_of(page, ".alerts")

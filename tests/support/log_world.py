@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from hubbub.collect.batch import TIME
+from hubbub.collect.layout import PATHS, TIME
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
@@ -35,6 +35,8 @@ SCHEMES = {
 
 class Texts:
     """Each line is a person."""
+
+    layout = PATHS
 
     def parse(self, lines: bytes) -> tuple[pl.DataFrame, int]:
         texts = lines.decode().split("\n")[:-1]

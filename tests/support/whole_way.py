@@ -42,7 +42,7 @@ from hubbub.noise import ByteSource, simulation
 from hubbub.privacy import Guarantee
 from hubbub.privacy.unit import Event, Session, Unit, User, Window
 from hubbub.ranges import RangeStream
-from hubbub.released import Cost, Keys, Release, Snapshot, Tick
+from hubbub.released import Cost, Domain, Release, Snapshot, Tick
 
 SMALL_PARTS = {
     "hubbub.collect.sources.followed_file.BLOCK": 150,
@@ -55,12 +55,8 @@ SMALL_PARTS = {
 AT_REST = {
     "hubbub.collect.sources.log.stillness.PATIENCE": 0.0,
     "hubbub.collect.sources.followed_file._TRIES": 1,
-    "hubbub.collect.shut_times.STILL": timedelta(days=1),
 }
-"""Nobody is at work on the files while a monitor starts, so it need not wait until they come to rest, or look twice.
-
-A machine that is busy with other things is not taken for a process that stood still: the clock is set by hand.
-"""
+"""Nobody is at work on the files while a monitor starts, so it need not wait until they come to rest, or look twice."""
 
 
 @contextmanager
@@ -174,7 +170,7 @@ class Play:
         if self.world.recorded:
             time = Replay(START, START + timedelta(seconds=SPAN))
         return self.collectors(
-            KeyDomain(KEYS, other=None), self.unit, timedelta(seconds=TICK), time, stay=self.stay,
+            self.world.counted, self.unit, timedelta(seconds=TICK), time, stay=self.stay,
             filters=Filters.none(), clock=self.clock, resume=resume, **self.limits,
         )  # fmt: skip
 
@@ -328,18 +324,18 @@ class Company:
         return ""
 
 
-def mechanisms(unit: Unit, seed: int) -> tuple[dict[str, Maker], Guarantee]:
+def mechanisms(unit: Unit, seed: int, keys: Domain) -> tuple[dict[str, Maker], Guarantee]:
     """Plain noise, which shows all counts, and another by turns; every kind of promise by turns."""
     kinds = (Guarantee.pure(unit, 1), Guarantee.zcdp(unit, "1/2"), Guarantee.approximate(unit, 1, "1e-9"))
     guarantee = kinds[seed % len(kinds)]
     others = [name for name, method in METHODS.items() if method.traits.online and name not in ("lpa", "ranges")]
     chosen = ["lpa", others[seed % len(others)]]
     makers: dict[str, Maker] = {
-        name: lambda source, name=name: make_mechanism(name, Keys(KEYS), guarantee, source=source) for name in chosen
+        name: lambda source, name=name: make_mechanism(name, keys, guarantee, source=source) for name in chosen
     }
     method = "toeplitz" if guarantee.kind != "pure" and seed % 2 else "none"
     if seed % 4 == 0 or method == "toeplitz":
-        makers[method] = lambda source: RangeStream(Keys(KEYS), guarantee, window=32, method=method, source=source)
+        makers[method] = lambda source: RangeStream(keys, guarantee, window=32, method=method, source=source)
     return makers, guarantee
 
 
@@ -354,8 +350,10 @@ def pairs(
     """
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        script = draw(rng, make_world().rotations, people, unit)
-        makers, guarantee = mechanisms(unit, seed)
+        world = make_world()
+        script = draw(rng, world.rotations, people, unit)
+        keys = world.counted.keys if isinstance(world.counted, KeyDomain) else world.counted
+        makers, guarantee = mechanisms(unit, seed, keys)
         with simulation(seed) as source:
             all_of_them = company(
                 make_world, script.only(script.units), unit, stay, makers, guarantee, source, counted_as

@@ -11,17 +11,22 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
-from tests.support.scripts import Line, Step
+from google.transit import gtfs_realtime_pb2
+from tests.support.scripts import KEYS, Line, Step
 
-from hubbub.collect import Source
+from hubbub.collect import KeyDomain, Source
+from hubbub.collect.layout import POSITIONS
 from hubbub.collect.sources import AccessLog, FollowedFile, JsonLines, LineFile, event_file
+from hubbub.collect.sources.documents import gtfs_realtime
 from hubbub.monitor.spool import Spool
+from hubbub.released import Domain, Grid
 
 
 class World:
     """Where the bytes are: it outlives every process."""
 
     rotations: tuple[str, ...] = ()
+    counted: KeyDomain | Domain = KeyDomain(KEYS, other=None)
     recorded = False
     """Complete before anybody reads it."""
 
@@ -193,6 +198,34 @@ class SpoolWorld(World):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class FeedWorld(SpoolWorld):
+    """Feeds of GTFS-realtime that are posted: a key is a cell of a map, and what is broken is one vehicle of a feed."""
+
+    counted = Grid(len(KEYS), 1, bounds=(0, 0, len(KEYS), 1))
+
+    def write(self, step: Step) -> None:
+        assert self.source is not None
+        feed = gtfs_realtime_pb2.FeedMessage()
+        feed.header.gtfs_realtime_version = "2.0"
+        damaged = []
+        for number, line in enumerate(step.lines):
+            entity = feed.entity.add()
+            entity.id, entity.vehicle.vehicle.id = f"number {number}", line.person
+            entity.vehicle.position.longitude, entity.vehicle.position.latitude = KEYS.index(line.path) + 0.5, 0.5
+            entity.vehicle.timestamp = int(line.moment.timestamp())
+            if line.noise:
+                damaged.append(entity.SerializeToString())
+        body = feed.SerializeToString()
+        for whole in damaged:
+            # The length of its name runs over the end of the vehicle.
+            body = body.replace(whole, whole.replace(b"\x08number", b"\x7fnumber"))
+        self.source.push("site", body, step.how, "sender")
+
+    def open(self) -> Source:
+        self.source = Spool(self.folder, segment_bytes=300, lines=JsonLines(layout=POSITIONS), unfold=gtfs_realtime)
+        return self.source
+
+
 def worlds(folder: Path) -> dict[str, Callable[[], World]]:
     """Sources on files, each in a folder of its own every time."""
     number = count()
@@ -200,6 +233,7 @@ def worlds(folder: Path) -> dict[str, Callable[[], World]]:
         "log, combined": lambda: LogWorld(folder / str(next(number)), "combined"),
         "log, json": lambda: LogWorld(folder / str(next(number)), "json"),
         "spool": lambda: SpoolWorld(folder / str(next(number))),
+        "feeds": lambda: FeedWorld(folder / str(next(number))),
         **{
             f"file, {kind}": lambda kind=kind: FileWorld(folder / str(next(number)), kind)
             for kind in ("log", "jsonl", "csv", "parquet")

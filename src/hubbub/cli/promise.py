@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-UnitName = Annotated[str, typer.Option("--unit", help="What is protected: event, session, user or window.")]
+UnitName = Annotated[str, typer.Option("--unit", help="What is protected: event, session, trip, user or window.")]
 MaxTicks = Annotated[
     int | None, typer.Option("--max-ticks", help="In how many ticks one unit counts at most (a window's width).")
 ]

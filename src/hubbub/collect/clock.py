@@ -43,7 +43,7 @@ class SteadyClock:
     """
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
-        self._wall, self._steady = wall, steady
+        self._wall, self.steady = wall, steady
         self._now, self._read_at = wall(), steady()
         self._off: tuple[float, float] | None = (
             None  # since when (steady), and by how much, the wall clock is elsewhere
@@ -53,7 +53,7 @@ class SteadyClock:
 
     def __call__(self) -> datetime:
         with self._lock:
-            reading, wall = self._steady(), self._wall()
+            reading, wall = self.steady(), self._wall()
             passed, self._read_at = reading - self._read_at, reading
             before = self._now
             self._now += passed

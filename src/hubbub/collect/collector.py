@@ -18,7 +18,7 @@ from hubbub.collect.domain import UNKNOWN, KeyDomain
 from hubbub.collect.ended import Ended, PeriodEnded
 from hubbub.collect.filters import Filters
 from hubbub.collect.identity import Identity
-from hubbub.collect.pages import Found, Listed, Pages
+from hubbub.collect.pages import Found, Listed, OnMap, Pages
 from hubbub.collect.person_bound import full
 from hubbub.collect.resume import Resume
 from hubbub.collect.rows import Rows
@@ -31,7 +31,7 @@ from hubbub.confidential import Counts, Cut, Sealed
 from hubbub.confidential.cut import PAST_LOST
 from hubbub.errors import HubbubError, InvalidInput, InvalidParameter, PrivacyRefusal
 from hubbub.privacy.unit import Session, Unit
-from hubbub.released import Discovered, Domain, Keys, Tick
+from hubbub.released import Discovered, Domain, Keys, Map, Tick
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Collector(Sealed):
 
     def __init__(
         self,
-        keys: KeyDomain | Keys | Sequence[str] | Mapping[str, str] | Found,
+        keys: KeyDomain | Domain | Sequence[str] | Mapping[str, str] | Found,
         unit: Unit,
         tick_length: timedelta,
         time: Live | Replay,
@@ -87,9 +87,7 @@ class Collector(Sealed):
                 f"Where pages are found a session counts under one of them per tick; got {unit!r}.",
                 "Use Session(max_ticks=…, timeout=…) with max_items=1, or list the keys.",
             )
-        self._pages: Pages = (
-            keys if isinstance(keys, Found) else Listed(keys if isinstance(keys, KeyDomain) else KeyDomain(keys))
-        )
+        self._pages: Pages = _pages(keys)
         self.unit, self.time = unit, time
         self._clock = clock or SteadyClock()
         self.calendar = _calendar(time, tick_length, self._clock, resume)
@@ -264,7 +262,7 @@ class Collector(Sealed):
         events = events.filter(~count("bots", self._filters.bots_among(events)))
         if not events.height:
             return
-        codes, assets = self._codes(events.get_column("path"))
+        codes, assets = self._pages.find(events, self._filters)
         rows = Rows(*self._identity.of(events), events.get_column("time").to_physical().to_numpy(), codes)
         drop = count("assets", assets)
         unknown = self._pages.unknown
@@ -280,16 +278,6 @@ class Collector(Sealed):
     def _count(self, name: str, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         self._numbers[name] += int(which.sum())
         return which
-
-    def _codes(self, paths: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """Look each different path up once: there are far fewer than events."""
-        different = paths.unique()
-        places = self._pages.places(different)
-        assets = self._filters.assets_among(places)
-        codes = np.full(len(places), UNKNOWN, np.int32)
-        codes[~assets] = self._pages.codes(places.filter(~assets))
-        number = paths.replace_strict(different, np.arange(len(different), dtype=np.uint32)).to_numpy()
-        return codes[number], assets[number]
 
     def _untimely(self, times: NDArray[np.int64], dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Events that belong to no tick that can still be counted."""
@@ -358,6 +346,18 @@ class Collector(Sealed):
         """Of pages that somebody is yet to be counted under, or may go on from."""
         held = [rows.key for rows in (*self._waiting, *self._fresh)]
         return [*held, self._bound.keys, self._tally.keys.astype(np.int32)]
+
+
+def _pages(keys: KeyDomain | Domain | Sequence[str] | Mapping[str, str] | Found) -> Pages:
+    if isinstance(keys, Found):
+        return keys
+    if isinstance(keys, Domain) and isinstance(keys, Map):
+        return OnMap(keys)
+    if isinstance(keys, Domain) and not isinstance(keys, Keys):
+        raise InvalidParameter(
+            f"Events say which page or where on a map; {keys!r} is neither.", "Give names, or a map with bounds."
+        )
+    return Listed(keys if isinstance(keys, KeyDomain) else KeyDomain(keys))
 
 
 def _slices(rows: Rows, ticks: NDArray[np.int64], through: int) -> Iterator[tuple[Rows, int]]:

@@ -1,7 +1,8 @@
-"""What the collector counts by: keys that somebody listed, or pages that nobody did."""
+"""What the collector counts by: keys that somebody listed, pages that nobody did, or places of a map."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from hubbub.collect.calendar import Calendar, microseconds
 from hubbub.collect.domain import UNKNOWN, KeyDomain
 from hubbub.collect.ended import PeriodEnded
+from hubbub.collect.filters import Filters
 from hubbub.collect.finder import Finder
 from hubbub.collect.person_bound import full
 from hubbub.collect.rows import Rows
 from hubbub.collect.vocabulary import UNLISTED, Vocabulary
 from hubbub.confidential import Counts, Sealed
-from hubbub.released import Discovered, Domain, Tick
+from hubbub.errors import InvalidParameter
+from hubbub.released import Discovered, Domain, Map, Tick
 
 Codes = NDArray[np.int32]
 Used = Callable[[], Sequence[Codes]]
@@ -34,11 +37,8 @@ class Pages(Protocol):
     def keys(self) -> Domain:
         """What is counted at present."""
 
-    def places(self, paths: pl.Series) -> pl.Series:
-        """The paths as they are looked up."""
-
-    def codes(self, places: pl.Series) -> Codes:
-        """The number of each place."""
+    def find(self, events: pl.DataFrame, filters: Filters) -> tuple[Codes, NDArray[np.bool_]]:
+        """Of each event, the number of its place, and whether it is of no interest to anybody: an image, a script."""
 
     def advance(self, rows: Rows, complete: int) -> None:
         """All rows since the last call, none of which happened at `complete` or later."""
@@ -50,7 +50,81 @@ class Pages(Protocol):
         """The vector of a tick, from the numbers that were counted in it."""
 
 
-class Listed:
+class OfPaths:
+    """Whatever finds places by their paths."""
+
+    @abstractmethod
+    def places(self, paths: pl.Series) -> pl.Series:
+        """The paths as they are looked up."""
+
+    @abstractmethod
+    def codes(self, places: pl.Series) -> Codes:
+        """The number of each place."""
+
+    def find(self, events: pl.DataFrame, filters: Filters) -> tuple[Codes, NDArray[np.bool_]]:
+        """Look each different path up once: there are far fewer than events."""
+        paths = events.get_column("path")
+        different = paths.unique()
+        places = self.places(different)
+        assets = filters.assets_among(places)
+        codes = np.full(len(places), UNKNOWN, np.int32)
+        codes[~assets] = self.codes(places.filter(~assets))
+        number = paths.replace_strict(different, np.arange(len(different), dtype=np.uint32)).to_numpy()
+        return codes[number], assets[number]
+
+
+class NeverChanging:
+    """Whatever is counted by the same keys for ever."""
+
+    size: int
+
+    @property
+    @abstractmethod
+    def keys(self) -> Domain:
+        """What is counted."""
+
+    def advance(self, rows: Rows, complete: int) -> None:
+        pass
+
+    def before(self, tick: Tick, used: Used) -> Iterator[PeriodEnded]:  # noqa: ARG002
+        return iter(())
+
+    def count(self, tick: Tick, codes: NDArray[np.int64], numbers: NDArray[np.int64]) -> Counts:
+        vector = np.zeros(self.size, np.int64)
+        vector[codes] = numbers
+        return Counts.of(self.keys, tick, vector)
+
+
+class OnMap(NeverChanging):
+    """Places of a public map. A position off it counts nowhere, whoever it belongs to.
+
+    >>> from hubbub.released import Grid
+    >>> city = OnMap(Grid(4, 2, bounds=(0, 0, 400, 200)))
+    >>> city.find(pl.DataFrame({"x": [150.0, 401.0], "y": [120.0, 0.0]}), Filters.none())[0].tolist()
+    [5, -1]
+    """
+
+    unknown = UNKNOWN
+
+    def __init__(self, place: Domain) -> None:
+        if not isinstance(place, Map):
+            raise InvalidParameter(
+                f"{place!r} does not say where its keys lie.",
+                "Count positions on a Grid with bounds, on RoadCells, Hexagons or Zones.",
+            )
+        place.cells(np.empty(0), np.empty(0))  # a grid without bounds lies nowhere, and says so
+        self.map, self._keys, self.size = place, place, len(place)
+
+    @property
+    def keys(self) -> Domain:
+        return self._keys
+
+    def find(self, events: pl.DataFrame, filters: Filters) -> tuple[Codes, NDArray[np.bool_]]:  # noqa: ARG002
+        x, y = (events.get_column(name).to_numpy() for name in ("x", "y"))
+        return self.map.cells(x, y).astype(np.int32), np.zeros(len(x), np.bool_)
+
+
+class Listed(OfPaths, NeverChanging):
     """Keys that are known beforehand, and stay."""
 
     def __init__(self, domain: KeyDomain) -> None:
@@ -67,19 +141,8 @@ class Listed:
     def codes(self, places: pl.Series) -> Codes:
         return self.domain.codes_of_places(places)
 
-    def advance(self, rows: Rows, complete: int) -> None:
-        pass
 
-    def before(self, tick: Tick, used: Used) -> Iterator[PeriodEnded]:  # noqa: ARG002
-        return iter(())
-
-    def count(self, tick: Tick, codes: NDArray[np.int64], numbers: NDArray[np.int64]) -> Counts:
-        vector = np.zeros(self.size, np.int64)
-        vector[codes] = numbers
-        return Counts.of(self.domain.keys, tick, vector)
-
-
-class Found(Sealed):
+class Found(OfPaths, Sealed):
     """Pages that nobody listed: each has a number as long as somebody needs it, and is counted by the keys of the day.
 
     At the end of each period its sessions are handed out (`PeriodEnded`), before any tick of the next one is. What a

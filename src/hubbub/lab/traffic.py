@@ -17,8 +17,10 @@ from hubbub.lab.moving import Traffic
 from hubbub.methods import make_mechanism
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, User
-from hubbub.released import Release, Tick
+from hubbub.release import Dft
+from hubbub.released import Keys, Release, Tick
 from hubbub.spatial import RoadCells, RoadGrid, RoadNetwork, Roads, made_up, read_tables
+from hubbub.spatial.road_units import through_traffic
 
 Array = NDArray[np.float64]
 
@@ -28,7 +30,9 @@ QUERIES, EVERY = 100, 10
 """So many windows of each size, in every tenth tick."""
 BUSY = 20
 """Cells with so many vehicles or more: their intervals should cover."""
-ZEROS = "all zeros"
+ZEROS, OFFLINE = "all zeros", "dft, offline"
+COEFFICIENTS, SOME = 20, 4000
+"""Fourier coefficients that the thesis keeps, and cells without a road of which they are taken."""
 
 THESIS: dict[str, dict[str, Any]] = {
     "lpa": {},
@@ -46,6 +50,19 @@ _PRINTED = 1e6
 LINES = (*THESIS, "roads")
 
 
+REPEATS, NOISE = 3, 7000
+"""So many times: other traffic, and noise of another seed than the traffic's."""
+FASTEST = "fastest ways"
+OTHERWISE: dict[str, dict[str, Any]] = {
+    "detours": {"detours": 0.5},
+    "busiest roads closed": {},
+    "a quarter twice as busy": {"crowd": 2.0},
+    "classes of roads say nothing": {"slower": 1.0},
+}
+"""Worlds in which people drive otherwise than the map says (`Traffic`)."""
+QUICK_WORLDS = ("detours", "classes of roads say nothing")
+
+
 @dataclass(frozen=True)
 class Setting:
     """A city with its traffic: what the simulator makes of it, kept by road cell."""
@@ -53,13 +70,26 @@ class Setting:
     grid: RoadGrid
     trip: float
     truth: list[NDArray[np.int64]]
+    seed: int = 0
+    world: str = FASTEST
 
     @classmethod
-    def simulate(cls, network: RoadNetwork, side: int, trip: float, many: tuple[int, int], seed: int) -> Setting:
+    def simulate(
+        cls, network: RoadNetwork, side: int, trip: float, many: tuple[int, int], seed: int, world: str = FASTEST
+    ) -> Setting:
         grid = RoadGrid.over(network, side, side)
         cells = RoadCells(grid)
-        traffic = Traffic(network, first=many[0], new=many[1], trip=trip)
-        return cls(grid, trip, [one.astype(np.int64) for one in traffic.counts(cells, seed)])
+        otherwise = dict(OTHERWISE.get(world, {}))
+        if world == "busiest roads closed":
+            otherwise["closed"] = tuple(
+                np.argsort(-through_traffic(network))[: max(len(network.start) // 500, 1)].tolist()
+            )
+        traffic = Traffic(network, first=many[0], new=many[1], trip=trip, **otherwise)
+        return cls(grid, trip, [one.astype(np.int64) for one in traffic.counts(cells, seed)], seed, world)
+
+    @property
+    def facts(self) -> Row:
+        return {"world": self.world, "trip": self.trip, "traffic": self.seed}
 
 
 def oldenburg() -> RoadNetwork:
@@ -80,6 +110,8 @@ class Score:
     vehicles: float = 0.0
     window_off: dict[int, list[float]] = field(default_factory=dict)
     hits: list[int] = field(default_factory=lambda: [0, 0])
+    wide: float = 0.0
+    busy: float = 0.0
     area_hits: list[int] = field(default_factory=lambda: [0, 0])
 
     def __post_init__(self) -> None:
@@ -109,13 +141,14 @@ class Score:
             "sparse_median": float(np.median(each[~dense])),
             "sparse_mean": float(each[~dense].mean()),
             **{f"window_{side}": float(np.mean(off)) for side, off in self.window_off.items()},
+            "width": self.wide / self.busy if self.busy else None,
             "covered": self.hits[0] / self.hits[1] if self.hits[1] else None,
             "areas_covered": self.area_hits[0] / self.area_hits[1] if self.area_hits[1] else None,
         }
 
 
 def run_line(setting: Setting, line: str, epsilon: str, seed: int, **options: Any) -> Row:
-    """One method on one setting: its errors, and how many seconds its releases took."""
+    """One method on one setting: its errors, and how many seconds of the processor its releases took."""
     grid, ticks = setting.grid, len(setting.truth)
     cells = RoadCells(grid)
     name = line.partition(",")[0]
@@ -124,23 +157,30 @@ def run_line(setting: Setting, line: str, epsilon: str, seed: int, **options: An
     seconds = 0.0
     with simulation(seed) as source:
         guarantee = Guarantee.pure(User(horizon=ticks), epsilon)
-        began = time.perf_counter()
+        began = time.process_time()
         chosen = {**THESIS.get(line, {}), **options}
         if line == "temporal":
             chosen["trust"] = 2 * (ticks / float(epsilon)) ** 2 / _PRINTED
         stream = make_mechanism(name, keys, guarantee, source=source, **chosen)
-        prepared = time.perf_counter() - began
+        prepared = time.process_time() - began
         for index, counted in enumerate(setting.truth):
             table = cells.spread(counted).ravel().astype(np.int64)
             counts = Counts.of(keys, Tick(index), counted if name == "roads" else table)
-            began = time.perf_counter()
+            began = time.process_time()
             release = stream.release(counts)
-            seconds += time.perf_counter() - began
+            seconds += time.process_time() - began
             score.tick(index, _laid_out(release, cells, name), table)
             if isinstance(stream, Roads):
                 _cover(score, stream, release, counted, index)
-    facts = {"trip": setting.trip, "line": line, "epsilon": float(epsilon), "seed": seed}
-    return {**facts, **score.row(ticks), "seconds": seconds, "prepared": prepared}
+    return {
+        **setting.facts,
+        "line": line,
+        "epsilon": float(epsilon),
+        "seed": seed,
+        **score.row(ticks),
+        "seconds": seconds,
+        "prepared": prepared,
+    }
 
 
 def zeros(setting: Setting, seed: int) -> Row:
@@ -149,36 +189,76 @@ def zeros(setting: Setting, seed: int) -> Row:
     cells, nothing = RoadCells(setting.grid), np.zeros(len(setting.grid))
     for index, counted in enumerate(setting.truth):
         score.tick(index, nothing, cells.spread(counted).ravel().astype(np.int64))
-    return {"trip": setting.trip, "line": ZEROS, "epsilon": None, "seed": seed, **score.row(len(setting.truth))}
+    return {**setting.facts, "line": ZEROS, "epsilon": None, "seed": seed, **score.row(len(setting.truth))}
 
 
 def settings(quick: bool, seed: int) -> Iterator[Setting]:
-    """The thesis's city with short and with long trips; quick: a small one that is made up."""
+    """The thesis's city with short and with long trips, several times, and otherwise; quick: small ones, made up."""
     if quick:
-        yield Setting.simulate(made_up(600, seed=seed), 128, 20.0, (40_000, 2_000), seed)
+        small = made_up(600, seed=seed), 128, 20.0, (40_000, 2_000), seed
+        yield Setting.simulate(*small)
+        for world in QUICK_WORLDS:
+            yield Setting.simulate(*small, world)
         return
     network = oldenburg()
-    for trip in (20.0, 60.0):
-        yield Setting.simulate(network, 1024, trip, (500_000, 25_000), seed)
+    for number in range(REPEATS):
+        for trip in (20.0, 60.0):
+            yield Setting.simulate(network, 1024, trip, (500_000, 25_000), seed + number)
+    for world in OTHERWISE:
+        yield Setting.simulate(network, 1024, 20.0, (500_000, 25_000), seed, world)
 
 
 def run_traffic(
     quick: bool, seed: int, epsilons: tuple[str, ...], depths: tuple[int, ...], done: Callable[[], Any]
 ) -> list[Row]:
-    """All lines at all budgets, then the quadtree at all depths (budget 1)."""
+    """All lines at all budgets once, then the quadtree at all depths; `roads` again and in every world.
+
+    Errors of the thesis's methods are those of noise on very many cells, and hardly change from one seed to another.
+    """
     rows: list[Row] = []
     for setting in settings(quick, seed):
-        rows.append(zeros(setting, seed))
+        noise = NOISE + setting.seed
+        rows.append(zeros(setting, noise))
+        whole = setting.world == FASTEST and setting.seed == seed
         for epsilon in epsilons:
-            for line in LINES:
-                rows.append(run_line(setting, line, epsilon, seed))
+            if whole:
+                rows.append(offline(setting, epsilon, noise))
+            for line in LINES if whole else LINES[-1:]:
+                rows.append(run_line(setting, line, epsilon, noise))
                 done()
-        if setting.trip == 20.0:
+        if whole and setting.trip == 20.0:
             for depth in depths:
-                row = run_line(setting, "quadtree, by depth", "1", seed, depth=depth, cut=False)
+                row = run_line(setting, "quadtree, by depth", "1", noise, depth=depth, cut=False)
                 rows.append({**row, "depth": depth})
                 done()
     return rows
+
+
+def offline(setting: Setting, epsilon: str, seed: int) -> Row:
+    """The DFT of every cell's whole series (Rastogi & Nath 2010), as the thesis has it: a reference, no release.
+
+    Each cell is a series of its own there, with noise for one series. Somebody who drives through several is then
+    promised less than it says. Of cells without a road, whose series are all zero, some are enough.
+    """
+    ticks = len(setting.truth)
+    scale = Dft(Keys(["cell"]), Guarantee.pure(User(horizon=ticks), epsilon)).sensitivity / float(epsilon)
+    draw = np.random.default_rng(seed)  # not for privacy
+    told = []
+    for series in (np.stack(setting.truth).astype(np.float64), np.zeros((ticks, SOME))):
+        kept = np.fft.rfft(series, axis=0, norm="ortho")
+        kept[COEFFICIENTS:] = 0
+        # A cosine and a sine of length one are sqrt(2) times these real and imaginary parts; the constant is itself.
+        noise = draw.laplace(0, scale, (2, COEFFICIENTS, series.shape[1])) / np.sqrt(2)
+        noise[0, 0], noise[1, 0] = noise[0, 0] * np.sqrt(2), 0
+        kept[:COEFFICIENTS] += noise[0] + 1j * noise[1]
+        off = np.abs(np.fft.irfft(kept, n=ticks, axis=0, norm="ortho") - series)
+        told.append((off, (off / np.maximum(series, 1)).mean(axis=0), series.sum()))
+    (off, dense, vehicles), (_, sparse, _) = told
+    row: Row = {**setting.facts, "line": OFFLINE, "epsilon": float(epsilon), "seed": seed}
+    row["weighted_error"] = float(off.sum() / vehicles)
+    for name, each in (("dense", dense), ("sparse", sparse)):
+        row[f"{name}_median"], row[f"{name}_mean"] = float(np.median(each)), float(each.mean())
+    return row
 
 
 def _laid_out(release: Release, cells: RoadCells, name: str) -> Array:
@@ -195,6 +275,8 @@ def _cover(score: Score, stream: Roads, release: Release, counted: NDArray[np.in
     inside = (release.lower <= counted) & (counted <= release.upper)
     score.hits[0] += int(inside[busy].sum())
     score.hits[1] += int(busy.sum())
+    score.wide += float((release.upper - release.lower)[busy].sum())
+    score.busy += float(counted[busy].sum())
     if index % EVERY != EVERY - 1:
         return
     grid = score.setting.grid

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,7 @@ _NORMAL = 1.959963984540054
 _NOTHING: Mapping[str, NDArray[Any]] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Measurement:
+class Measurement(NamedTuple):
     """The noisy counts of one tick. Everything in it may be published.
 
     `variance` is that of the noise: one number, or one per key. With `correlated` the errors of different keys go
@@ -45,7 +43,7 @@ class Measurement:
     cost: Cost
     noise: NoiseKind = "laplace"
     correlated: bool = False
-    extra: Mapping[str, NDArray[Any]] = field(default_factory=lambda: _NOTHING)
+    extra: Mapping[str, NDArray[Any]] = _NOTHING
 
     @property
     def is_gaussian(self) -> bool:

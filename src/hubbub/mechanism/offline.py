@@ -54,7 +54,7 @@ class OfflineMechanism(Mechanism):
         estimates = self._estimate(ticks, self._measure(given, self.cost))
         free = Cost.nothing()
         return [
-            Release(tick, self.keys, *estimate, cost=free if i else self.cost)
+            Release(tick, self.keys, *estimate[:4], cost=free if i else self.cost, joint=estimate.joint)
             for i, (tick, estimate) in enumerate(zip(ticks, estimates, strict=True))
         ]
 

@@ -66,9 +66,10 @@ class OnlineMechanism(Mechanism, Generic[In]):
         """Spend `cost(counts.tick)`, measure, estimate. Ticks that were skipped are predicted over."""
         tick = counts.tick
         cost = self.check(counts)
-        if cost.is_free:
+        if cost is not self._even_cost and cost.is_free:
             return self.predict(tick)
-        self._skip_to(tick)
+        if self._next < tick.index:
+            self._skip_to(tick)
         # Whatever goes wrong once drawing has begun: the whole cost counts as spent, and the tick is over.
         self._account.hold(tick.index, cost)
         self._next = tick.index + 1
@@ -220,7 +221,8 @@ class OnlineMechanism(Mechanism, Generic[In]):
             self._next = tick.index
 
     def _publish(self, tick: Tick, estimate: Estimate, measurement: Measurement | None, cost: Cost) -> Release:
-        if measurement is None or measurement.values is None:
-            return Release(tick, self.keys, *estimate, None, None, cost)
-        m = measurement
-        return Release(tick, self.keys, *estimate, m.values, m.variance, cost, m.correlated)
+        m, (values, errors, lower, upper, joint) = measurement, estimate
+        if m is None or m.values is None:
+            return Release(tick, self.keys, values, errors, lower, upper, None, None, cost, False, joint)
+        noisy = m.values, m.variance
+        return Release(tick, self.keys, values, errors, lower, upper, *noisy, cost, m.correlated, joint)

@@ -14,13 +14,13 @@ from hubbub.privacy import Guarantee
 from hubbub.ranges import RangeStream
 from hubbub.release import Adaptive, Ba, Bd, Dft, Fast, Lpa, Mkf, Navigation, Pegasus, Sample, Ukf
 from hubbub.released import Domain
-from hubbub.spatial import Quadtree, Roads, Temporal
+from hubbub.spatial import Areas, Quadtree, Roads, Temporal
 
 METHODS: Mapping[str, type[Mechanism]] = MappingProxyType(
     {
         method.name: method
         for method in (
-            *(Adaptive, Ba, Bd, Dft, Fast, Lpa, Mkf, Navigation, Pegasus),
+            *(Adaptive, Areas, Ba, Bd, Dft, Fast, Lpa, Mkf, Navigation, Pegasus),
             *(Quadtree, RangeStream, Roads, Sample, Temporal, Ukf),
         )
     }

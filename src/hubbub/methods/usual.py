@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hubbub.privacy import Guarantee
+from hubbub.released import Domain
+from hubbub.spatial import RoadCells
 
 QUIET = 2
 """Noise of this scale or less changes counts by one or two: a filter hardly gains, and can lose (docs/series.md)."""
@@ -33,3 +35,13 @@ def usual_method(guarantee: Guarantee, keys: int, *, modelled: bool = False) -> 
     if small:
         return "lpa"
     return "adaptive" if keys == 1 else "navigation"
+
+
+def usual_on_map(keys: Domain) -> str:
+    """The method for a public map: by its roads where they are known, otherwise by a tree of areas.
+
+    >>> from hubbub.released import Grid
+    >>> usual_on_map(Grid(16, 16))
+    'areas'
+    """
+    return "roads" if isinstance(keys, RoadCells) else "areas"

@@ -9,19 +9,21 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 from hubbub.collect import Collector, Filters, Found, KeyDomain, Live, Replay, Resume, Source, SteadyClock
 from hubbub.collect.calendar import Calendar, microseconds
 from hubbub.collect.clock import Clock
-from hubbub.collect.sources import AccessLog, FollowedFile, JsonLines, LineFile, event_file
+from hubbub.collect.layout import PATHS, POSITIONS, Layout
+from hubbub.collect.sources import AccessLog, DocumentFile, FollowedFile, JsonLines, LineFile, event_file
 from hubbub.collect.sources import KafkaSource as Kafka
 from hubbub.collect.sources import NatsSource as Nats
+from hubbub.collect.sources.documents import UNFOLD, as_it_is
 from hubbub.confidential import Counts, Gathered
 from hubbub.errors import GuaranteeChanged, InvalidParameter, OlderLayout
 from hubbub.itemlogs import ItemLog, TickLog
 from hubbub.mechanism import OnlineMechanism, read_options
-from hubbub.methods import make_mechanism, method_named, usual_method
+from hubbub.methods import make_mechanism, method_named, usual_method, usual_on_map
 from hubbub.models import NavigationModel
 from hubbub.monitor.counts_desk import CountsDesk
 from hubbub.monitor.key_finding import (
@@ -34,13 +36,13 @@ from hubbub.monitor.key_finding import (
 from hubbub.monitor.paired import AnyCurator, RangePlan, Wanted, open_streams, streams_of
 from hubbub.monitor.pins import attested, counting
 from hubbub.monitor.pipeline import GRACE, Pipeline
-from hubbub.monitor.settings import (
+from hubbub.monitor.settings import KeySettings, MonitorSettings
+from hubbub.monitor.source_settings import (
     CountsSource,
     FileSource,
     HttpSource,
     KafkaSource,
     LogSource,
-    MonitorSettings,
     NatsSource,
 )
 from hubbub.monitor.spool import Spool
@@ -52,6 +54,9 @@ from hubbub.store.sqlite_file import SqliteFile
 from hubbub.store.stream import keys_name
 
 LIVE_LATENESS = timedelta(seconds=5)
+
+Counted: TypeAlias = KeyDomain | Domain
+"""Keys that somebody listed, with their paths, or a map."""
 
 
 def open_pipeline(
@@ -115,7 +120,7 @@ def check(settings: MonitorSettings) -> list[str]:
 
 
 def _compare(
-    settings: MonitorSettings, domain: KeyDomain, filters: Filters, time: Live | Replay | None
+    settings: MonitorSettings, domain: Counted, filters: Filters, time: Live | Replay | None
 ) -> list[str]:  # fmt: skip
     """Refuse what the store would refuse at a start, and leave the store as it is; a word where there is none yet."""
     url = parse(settings.store.url)
@@ -123,7 +128,8 @@ def _compare(
         file = SqliteFile(url.database or "", read_only=True, patience=0)
         if not file.exists():
             file.require_folder()
-            expect_offered(settings.keys.patterns, [], Discovered(), keys_name(settings.stream.name))
+            if settings.keys is not None:
+                expect_offered(settings.keys.patterns, [], Discovered(), keys_name(settings.stream.name))
             return [f"There is no store {settings.store.url} yet. A start makes it, and with it fixes this promise."]
     try:
         store = Store.open(settings.store.url, create=False, read_only=True, untouched=True)
@@ -136,15 +142,15 @@ def _compare(
         begins = _calendar(settings, store, time, SteadyClock()()).start
         wanted = _streams(settings, domain, _facts(settings, domain, filters, time, begins))
         store.expect_streams([one.definition(store) for one in wanted])
-        if settings.keys.patterns:
+        if settings.found_keys is not None and settings.found_keys.patterns:
             name = keys_name(settings.stream.name)
-            lists = [] if store.find(name) is None else newest_lists(store, name, settings.keys.keep)
+            lists = [] if store.find(name) is None else newest_lists(store, name, settings.found_keys.keep)
             now = Discovered() if store.find(settings.stream.name) is None else store.domain(settings.stream.name)
-            expect_offered(settings.keys.patterns, lists, now, name)
+            expect_offered(settings.found_keys.patterns, lists, now, name)
     return []
 
 
-def _try_out(settings: MonitorSettings, domain: KeyDomain) -> None:
+def _try_out(settings: MonitorSettings, domain: Counted) -> None:
     """Release a tick of zeros into a store of its own: noise that nobody can draw is found by a first release only."""
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "trial.db", marks=Path(folder)) as trial:
         wanted = _streams(settings, domain, {"attested": attested(settings)})
@@ -175,8 +181,10 @@ def remarks(settings: MonitorSettings) -> list[str]:
 
 
 def stay_of(settings: MonitorSettings) -> bool | timedelta:
-    """How long a visitor stays; where nobody said, no longer than a session lasts."""
+    """How long a visitor stays; where nobody said, no longer than a session lasts, and on a map not at all."""
     stay = settings.collect.stay
+    if "stay" not in settings.collect.model_fields_set and settings.grid is not None:
+        return False  # a vehicle is where it was seen, and counts in the ticks in which it was
     if "stay" not in settings.collect.model_fields_set and isinstance(stay, timedelta):
         return min(stay, settings.privacy.timeout)
     return stay
@@ -184,7 +192,7 @@ def stay_of(settings: MonitorSettings) -> bool | timedelta:
 
 def _collector(
     settings: MonitorSettings,
-    domain: KeyDomain,
+    domain: Counted,
     filters: Filters,
     time: Live | Replay,
     clock: Clock,
@@ -192,7 +200,7 @@ def _collector(
     finding: KeyFinding | None = None,
 ) -> Collector:
     return Collector(
-        domain if settings.keys.discover is None else _found(settings, time, clock, finding),
+        domain if settings.found_keys is None else _found(settings.found_keys, settings, time, clock, finding),
         settings.privacy.unit(),
         settings.stream.tick,
         time,
@@ -204,13 +212,15 @@ def _collector(
     )
 
 
-def _found(settings: MonitorSettings, time: Live | Replay, clock: Clock, finding: KeyFinding | None) -> Found:
+def _found(
+    keys: KeySettings, settings: MonitorSettings, time: Live | Replay, clock: Clock, finding: KeyFinding | None
+) -> Found:
     """Pages that lists find. Periods lie on round times: a day begins at midnight, in UTC."""
-    assert settings.keys.discover is not None
-    periods = Calendar.around(time.start or clock(), settings.keys.discover)
+    assert keys.discover is not None
+    periods = Calendar.around(time.start or clock(), keys.discover)
     timeout = microseconds(settings.privacy.timeout)
     if finding is None:
-        return Found(periods, timeout, Discovered(other=settings.keys.other or "other"))
+        return Found(periods, timeout, Discovered(other=keys.other or "other"))
     return Found(periods, timeout, finding.decide(), given=finding.given)
 
 
@@ -225,14 +235,17 @@ def _calendar(settings: MonitorSettings, store: Store, time: Live | Replay | Non
                 "counts come about, and could count a session more often than it promised.",
                 "Start a stream under another name; what both publish about somebody adds up. docs/store.md says more.",
             )
-        return Calendar(datetime.fromisoformat(stream.counting["begins"]), length)
+        if not isinstance(time, Replay):
+            return Calendar(datetime.fromisoformat(stream.counting["begins"]), length)
     if isinstance(time, Replay):
+        # What the settings say, also of a stream that exists: with another start its ticks would be other hours, and
+        # hours that are out would be released again. So it is compared with what was fixed, and refused.
         return Calendar(time.start, length)
     return Calendar(Calendar.around(now, length).start + length, length)
 
 
 def _facts(
-    settings: MonitorSettings, domain: KeyDomain, filters: Filters, time: Live | Replay | None, begins: datetime
+    settings: MonitorSettings, domain: Counted, filters: Filters, time: Live | Replay | None, begins: datetime
 ) -> dict[str, Any]:
     """What is fixed with the streams."""
     return {
@@ -241,11 +254,13 @@ def _facts(
     }
 
 
-def _streams(settings: MonitorSettings, domain: KeyDomain, facts: Mapping[str, Any]) -> list[Wanted]:
+def _streams(settings: MonitorSettings, domain: Counted, facts: Mapping[str, Any]) -> list[Wanted]:
     name, part, make = settings.stream.name, settings.part(), _maker(settings)
     finding = _finding_plan(settings)
     if finding is None:
-        return streams_of(name, domain.keys, part, make, _plan(settings), facts)
+        keys = domain.keys if isinstance(domain, KeyDomain) else domain
+        return streams_of(name, keys, part, make, _plan(settings), facts)
+    assert isinstance(domain, KeyDomain)
     return streams_with_found_keys(name, part, make, finding, domain.other or "other", facts)
 
 
@@ -268,8 +283,8 @@ def _open(
 
 
 def _finding_plan(settings: MonitorSettings) -> KeyPlan | None:
-    keys = settings.keys
-    if keys.discover is None:
+    keys = settings.found_keys
+    if keys is None:
         return None
     return KeyPlan(Fraction(keys.share), keys.max_items, keys.keep, tuple(keys.patterns))
 
@@ -279,8 +294,9 @@ def _maker(settings: MonitorSettings) -> Callable[[Domain, Guarantee], OnlineMec
     known: dict[str, Any] = {} if model is None else {"model": NavigationModel.load(model)}
 
     def make(keys: Domain, guarantee: Guarantee) -> OnlineMechanism:
-        many = max(len(keys), 2) if settings.keys.discover else len(keys)  # what is found are keys, sooner or later
-        method = settings.method.name or usual_method(guarantee, many, modelled=model is not None)
+        many = max(len(keys), 2) if settings.found_keys else len(keys)  # what is found are keys, sooner or later
+        usual = usual_on_map(keys) if settings.grid else usual_method(guarantee, many, modelled=model is not None)
+        method = settings.method.name or usual
         options = read_options(method_named(method), settings.method.options)
         return make_mechanism(method, keys, guarantee, **options, **known)
 
@@ -294,8 +310,11 @@ def _plan(settings: MonitorSettings) -> RangePlan | None:
     return RangePlan(ranges.ticks(settings.stream.tick), Fraction(ranges.share), ranges.method)
 
 
-def _domain(settings: MonitorSettings) -> KeyDomain:
+def _domain(settings: MonitorSettings) -> Counted:
+    if settings.grid is not None:
+        return settings.grid.domain()
     keys = settings.keys
+    assert keys is not None
     other = keys.other or None
     if keys.file is not None:
         return KeyDomain.from_file(keys.file, other=other)
@@ -328,20 +347,36 @@ def _time(settings: MonitorSettings) -> Live | Replay:
 
 def _source(settings: MonitorSettings, time: Live | Replay) -> Source:
     source = settings.source
+    layout = PATHS if settings.grid is None else POSITIONS
+    lines = JsonLines(layout=layout)
+    unfold = UNFOLD[getattr(source, "format", "lines")] if not isinstance(source, LogSource) else as_it_is
     if isinstance(source, LogSource):
-        lines = JsonLines() if source.format == "json" else AccessLog()
-        return FollowedFile(source.path, lines) if source.follow else LineFile(_there(source.path), lines)
+        format = lines if source.format == "json" else AccessLog()
+        return FollowedFile(source.path, format) if source.follow else LineFile(_there(source.path), format)
     if isinstance(source, FileSource):
-        return event_file(_there(source.path), {"time": source.time, "person": source.person, "path": source.key})
+        if source.format != "lines":
+            return DocumentFile(_there(source.path), JsonLines(_names(source, layout), layout=layout), unfold)
+        return event_file(_there(source.path), _names(source, layout), layout=layout)
     if isinstance(source, HttpSource):
         # After so long a batch that is sent again would come too late for every tick it could belong to.
         late = settings.stream.tick + (time.lateness or timedelta(0))
         ahead = time.max_ahead if isinstance(time, Live) else timedelta(0)
-        return Spool(source.spool, repeatable=late + ahead, stream=settings.stream.name)
+        return Spool(
+            source.spool, repeatable=late + ahead, stream=settings.stream.name, lines=lines, unfold=unfold
+        )  # fmt: skip
     if isinstance(source, NatsSource):
-        return Nats(source.stream, servers=source.servers, subject=source.subject)
+        return Nats(source.stream, servers=source.servers, subject=source.subject, lines=lines, unfold=unfold)
     assert isinstance(source, KafkaSource)
-    return Kafka(source.topic, source.servers)
+    return Kafka(source.topic, source.servers, lines=lines, unfold=unfold)
+
+
+def _names(source: FileSource, layout: Layout) -> dict[str, str]:
+    """Which column holds what. On a map only what somebody said: the usual names are found by themselves."""
+    names = {"time": source.time, "person": source.person}
+    if layout is PATHS:
+        return names | {"path": source.key}
+    names |= {"x": source.x, "y": source.y}
+    return {name: column for name, column in names.items() if name in source.model_fields_set}
 
 
 def _there(path: Path) -> Path:

@@ -12,13 +12,15 @@ from typing import Any
 from hubbub.collect import Filters, KeyDomain, Live, Replay
 from hubbub.collect.calendar import microseconds
 from hubbub.errors import InvalidInput
-from hubbub.monitor.settings import CountsSource, LogSource, MonitorSettings
+from hubbub.monitor.settings import MonitorSettings
+from hubbub.monitor.source_settings import CountsSource, LogSource
 from hubbub.privacy import Event
+from hubbub.released import Domain
 
 
 def counting(
     settings: MonitorSettings,
-    domain: KeyDomain,
+    domain: KeyDomain | Domain,
     filters: Filters,
     time: Live | Replay | None,
     begins: datetime,
@@ -32,12 +34,12 @@ def counting(
     facts: dict[str, Any] = {
         "tick": microseconds(settings.stream.tick),
         "begins": begins.isoformat(),
-        "routes": dict(domain.routes),
-        "other": domain.other,
         "source": _source(settings),
     }
-    if settings.keys.discover is not None:
-        facts["discover"] = microseconds(settings.keys.discover)
+    if isinstance(domain, KeyDomain):  # a map says itself, in the stream's definition, what counts where
+        facts |= {"routes": dict(domain.routes), "other": domain.other}
+    if settings.found_keys is not None and settings.found_keys.discover is not None:
+        facts["discover"] = microseconds(settings.found_keys.discover)
     if time is None:
         return facts
     facts |= {
@@ -55,8 +57,10 @@ def attested(settings: MonitorSettings) -> dict[str, str]:
     """What somebody other than the code vouches for, a sentence each."""
     sentences = {"identity": _identity(settings)}
     sentences["keys"] = (
-        "The keys are public: the owner listed them in the settings, and they do not come from the data."
-        if settings.keys.discover is None
+        "The map is public: the owner gave it, and it does not come from anybody's position."
+        if settings.grid is not None
+        else "The keys are public: the owner listed them in the settings, and they do not come from the data."
+        if settings.found_keys is None
         else "The keys change, and follow from published lists. Patterns among them are chosen by the owner out of "
         "those that published names offer."
     )
@@ -81,8 +85,11 @@ def hash_of(path: Path) -> str:
 
 def _source(settings: MonitorSettings) -> Mapping[str, Any]:
     """Of which kind the source is and how it is read; where it lies may change."""
-    names = {"kind", "format", "time", "person", "key"}
-    return {name: value for name, value in settings.source.model_dump(mode="json").items() if name in names}
+    names = {"kind", "format", "time", "person"} | ({"key"} if settings.grid is None else {"x", "y"})
+    told = settings.source.model_dump(mode="json")
+    if told.get("format") == "lines":  # stored streams of keys do not have it: there was nothing else
+        del told["format"]
+    return {name: value for name, value in told.items() if name in names}
 
 
 def _identity(settings: MonitorSettings) -> str:
@@ -90,6 +97,11 @@ def _identity(settings: MonitorSettings) -> str:
         return "Each event stands for itself: nobody is told apart, and nobody is recognised."
     if isinstance(settings.source, CountsSource):
         return "Who is who was decided by whoever counted."
+    if settings.grid is not None:
+        return (
+            "A vehicle is told by the identity that came with each position; the owner vouches that one vehicle has "
+            "one identity, and that no two share one."
+        )
     if isinstance(settings.source, LogSource) and settings.source.format != "json":
         with_agent = " together with the name of the browser" if "agent" in settings.collect.identify else ""
         return (

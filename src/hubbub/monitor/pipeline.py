@@ -139,6 +139,8 @@ class Pipeline:
             grace=grace,
             past_lost=self._past_lost,
             ahead=collector.ahead,
+            # A clock that is set by hand does not tell whether the process stood still: a busy machine is no pause.
+            steady=getattr(self._clock, "steady", lambda: 0.0),
         )
 
     def _replay(self, fresh: CountingByCuts, tick: int) -> CountingByCuts:

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from fastapi import FastAPI
 
-from hubbub.errors import HubbubError, UnknownStream
+from hubbub.errors import HubbubError, StoreUnavailable, UnknownStream
 from hubbub.masking import masked
 from hubbub.monitor.assembly import open_pipeline
 from hubbub.monitor.counts_desk import CountsDesk
@@ -23,6 +23,7 @@ from hubbub.released import Release
 from hubbub.server import Fact, Pulse, Serving, create_app
 from hubbub.server.faults import place_of
 from hubbub.store import Store
+from hubbub.store.stream import ranges_name
 
 SHORTEST_PATIENCE = 30.0
 PATIENT_TICKS = 3
@@ -189,3 +190,13 @@ class Running:
         self._released_at = time.monotonic()
         if self._app is not None:
             self._app.state.desk.feed.wake()
+        self._forget(release.tick.index)
+
+    def _forget(self, tick: int) -> None:
+        """Let go of what is older than it is kept; a store that is away is asked again at the next tick."""
+        keep, stream = self._settings.store.keep, self._settings.stream
+        if keep is None:
+            return
+        with suppress(StoreUnavailable):
+            for name in (stream.name, *([] if self._settings.ranges is None else [ranges_name(stream.name)])):
+                self._store.forget(name, tick - max(1, -(-keep // stream.tick)))

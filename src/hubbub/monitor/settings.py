@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationInfo,
     field_serializer,
@@ -25,6 +23,9 @@ from hubbub.masking import MASK
 from hubbub.mechanism import read_options
 from hubbub.methods import method_named
 from hubbub.monitor.durations import Duration, TicksOrDuration, TruthOrDuration
+from hubbub.monitor.map_settings import GridSettings
+from hubbub.monitor.source_settings import CountsSource, LogSource, Source
+from hubbub.monitor.table import Table
 from hubbub.privacy import Grant, Guarantee, Part, Unit
 from hubbub.ranges import METHODS
 from hubbub.server import ServerSettings
@@ -42,11 +43,7 @@ Amount = Annotated[str, BeforeValidator(_amount)]
 """A number above 0, or the text of one, kept exactly: 0.1 is a tenth, and "1/3" a third."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class StreamSettings(_Table):
+class StreamSettings(Table):
     """What is published, and how often."""
 
     name: str = Field(
@@ -55,69 +52,7 @@ class StreamSettings(_Table):
     tick: Duration = Field(description="How long a tick is: a release comes out once per tick.")
 
 
-class LogSource(_Table):
-    """A web server's access log."""
-
-    kind: Literal["log"]
-    path: Path = Field(description="The log file; .gz is read as it is.")
-    format: Literal["common", "combined", "json"] = Field("combined", description="How its lines are written.")
-    follow: bool = Field(
-        True,
-        strict=True,
-        description="Go on reading as it grows, across rotation; false reads it once, as fast as it can.",
-    )
-    start: datetime | None = Field(None, description="Of a file that is read once: when its span begins; public.")
-    end: datetime | None = Field(None, description="Of a file that is read once: when its span ends; public.")
-
-
-class FileSource(_Table):
-    """A file of events: CSV, JSON lines or Parquet with a time, a person or session, and a key or path."""
-
-    kind: Literal["events"]
-    path: Path = Field(description="The file; its ending says what it is.")
-    time: str = Field("time", description="The column of the time.")
-    person: str = Field("person", description="The column of the session or person.")
-    key: str = Field("path", description="The column of the key or path.")
-    start: datetime | None = Field(None, description="Of a file that is read once: when its span begins; public.")
-    end: datetime | None = Field(None, description="Of a file that is read once: when its span ends; public.")
-
-
-class HttpSource(_Table):
-    """Events that are sent to this server: `POST /v1/streams/NAME/events`."""
-
-    kind: Literal["http"]
-    spool: Path = Field(Path("hubbub-spool"), description="A folder, readable by this user alone, where batches wait.")
-
-
-class CountsSource(_Table):
-    """Ready-made counts that are sent here: `POST /v1/streams/NAME/counts`. The sender enforces the bound."""
-
-    kind: Literal["counts"]
-
-
-class NatsSource(_Table):
-    """A NATS JetStream stream."""
-
-    kind: Literal["nats"]
-    servers: list[str] = Field(["nats://127.0.0.1:4222"], description="Addresses of the servers.")
-    stream: str = Field(description="The JetStream stream.")
-    subject: str | None = Field(None, description="Only this subject of the stream.")
-
-
-class KafkaSource(_Table):
-    """A Kafka topic."""
-
-    kind: Literal["kafka"]
-    servers: str = Field("127.0.0.1:9092", description="Addresses of the brokers, with commas.")
-    topic: str = Field(description="The topic.")
-
-
-Source = Annotated[
-    LogSource | FileSource | HttpSource | CountsSource | NatsSource | KafkaSource, Field(discriminator="kind")
-]
-
-
-class KeySettings(_Table):
+class KeySettings(Table):
     """What is counted. The list is public; a path that is on it nowhere counts as `other`.
 
     `keys = "discover"` in place of the table finds the keys of each day.
@@ -168,10 +103,10 @@ class KeySettings(_Table):
         return self
 
 
-class PrivacySettings(_Table):
+class PrivacySettings(Table):
     """What is protected, and how strongly. It cannot be changed under the same stream name."""
 
-    protect: Literal["event", "window", "session", "user"] = Field(
+    protect: Literal["event", "window", "session", "trip", "user"] = Field(
         "session", description="What one neighbour differs in."
     )
     epsilon: Amount | None = Field(
@@ -220,7 +155,7 @@ class PrivacySettings(_Table):
             max_ticks=bound,
             max_items=self.max_items,
             horizon=self.horizon,
-            timeout=self.timeout if self.protect == "session" else None,
+            timeout=self.timeout if self.protect in ("session", "trip") else None,
         )
 
     def guarantee(self, *, finds_keys: bool = False) -> Guarantee:
@@ -240,7 +175,7 @@ class PrivacySettings(_Table):
         return self
 
 
-class GrantSettings(_Table):
+class GrantSettings(Table):
     """One promise, that of [privacy], over several streams. Without this table the stream has a grant of its own."""
 
     name: str = Field(
@@ -267,7 +202,7 @@ class GrantSettings(_Table):
         return Grant(self.name, guarantee, self.population, self.apart_from).part(self.share)
 
 
-class CollectSettings(_Table):
+class CollectSettings(Table):
     """How events become counts."""
 
     lateness: Duration | None = Field(
@@ -275,7 +210,8 @@ class CollectSettings(_Table):
     )
     stay: TruthOrDuration = Field(
         timedelta(minutes=2),
-        description="Between requests a visitor stays on the last page: true, for how long, or false.",
+        description="Between requests a visitor stays on the last page: true, for how long, or false. On a map: false "
+        "unless it is given.",
     )
     identify: list[str] = Field(
         ["person"], description="Which columns tell visitors apart: person, or person and agent."
@@ -284,7 +220,7 @@ class CollectSettings(_Table):
     assets: bool = Field(False, strict=True, description="Count images, styles and scripts too.")
 
 
-class MethodSettings(_Table):
+class MethodSettings(Table):
     """How noisy counts become estimates."""
 
     name: str | None = Field(
@@ -310,7 +246,7 @@ class MethodSettings(_Table):
         return self
 
 
-class RangeSettings(_Table):
+class RangeSettings(Table):
     """Totals over any range of the recent past. Without this table, ticks are added up, noise and all."""
 
     window: TicksOrDuration = Field(
@@ -342,10 +278,15 @@ class RangeSettings(_Table):
         return method
 
 
-class StoreSettings(_Table):
+class StoreSettings(Table):
     """Where the ledger and the releases are kept."""
 
     url: str = Field("hubbub.db", description="A path (SQLite) or postgresql://user:password@host/database.")
+    keep: Duration | None = Field(
+        None,
+        description="How long the numbers of releases are kept, e.g. 30d; left out: for ever. What was spent stays "
+        "in the ledger, and can be verified as before.",
+    )
 
     @field_serializer("url")
     def _without_secrets(self, url: str) -> str:
@@ -356,12 +297,13 @@ class StoreSettings(_Table):
             return MASK
 
 
-class MonitorSettings(_Table):
+class MonitorSettings(Table):
     """The whole file."""
 
     stream: StreamSettings
     source: Source
-    keys: KeySettings
+    keys: KeySettings | None = None
+    grid: GridSettings | None = None
     privacy: PrivacySettings
     grant: GrantSettings | None = None
     collect: CollectSettings = CollectSettings()
@@ -373,7 +315,12 @@ class MonitorSettings(_Table):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of the grant."""
-        return self.privacy.guarantee(finds_keys=self.keys.discover is not None)
+        return self.privacy.guarantee(finds_keys=self.found_keys is not None)
+
+    @property
+    def found_keys(self) -> KeySettings | None:
+        """How keys are found, where nobody lists them."""
+        return self.keys if self.keys is not None and self.keys.discover is not None else None
 
     def part(self) -> Part:
         """What the stream draws of which grant; with ranges, or with keys that are found, two streams share it."""
@@ -394,10 +341,31 @@ class MonitorSettings(_Table):
         return {"discover": "1d"} if keys == "discover" else keys
 
     @model_validator(mode="after")
-    def _can_find_keys(self) -> MonitorSettings:
-        period = self.keys.discover
-        if period is None:
+    def _keys_or_a_map(self) -> MonitorSettings:
+        if (self.keys is None) == (self.grid is None):
+            raise ValueError("say what is counted: names under [keys], or a map under [grid]; one of them")
+        told = getattr(self.source, "format", "lines")
+        if self.grid is None:
+            if told in ("gtfs-realtime", "mds"):
+                raise ValueError(f"{told} holds positions: give a map under [grid]")
             return self
+        if isinstance(self.source, LogSource) and told != "json":
+            raise ValueError('an access log holds no positions: give format = "json", or another source')
+        if self.ranges is not None:
+            raise ValueError("ranges are for keys; of a map any area over any span can be asked for without them")
+        if self.method.model is not None:
+            raise ValueError("a model knows how visitors move between pages: leave `model` out")
+        if self.privacy.max_items != 1:
+            raise ValueError("a vehicle is in one place: leave `max_items` out of [privacy]")
+        return self
+
+    @model_validator(mode="after")
+    def _can_find_keys(self) -> MonitorSettings:
+        found = self.found_keys
+        if found is None:
+            return self
+        period = found.discover
+        assert period is not None
         if self.privacy.protect != "session":
             raise ValueError(
                 "`discover` is about sessions: each counts in the one list of the period in which it begins. Give "
@@ -423,6 +391,17 @@ class MonitorSettings(_Table):
             )
         if self.method.model is not None:
             raise ValueError("a model knows its pages, and keys that are found change: leave `model` out")
+        return self
+
+    @model_validator(mode="after")
+    def _keeps_enough(self) -> MonitorSettings:
+        keep = self.store.keep
+        if keep is None:
+            return self
+        if self.found_keys is not None:
+            raise ValueError("`keep` cannot be given where keys are found: releases say what is counted, and stay")
+        if self.ranges is not None and keep < self.ranges.ticks(self.stream.tick) * self.stream.tick:
+            raise ValueError("`keep` must reach as far back as `window` of [ranges]")
         return self
 
     @field_validator("publish")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hubbub.confidential import Counts
 from hubbub.methods import make_mechanism
 from hubbub.noise import simulation
-from hubbub.privacy import Event, Guarantee, Session, Unit, User, Window
+from hubbub.privacy import Event, Guarantee, Session, Trip, Unit, User, Window
 from hubbub.released import Keys, Tick
 
 Array = NDArray[np.float64]
@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 USUAL: dict[type[Unit], tuple[str, ...]] = {
     Event: ("adaptive", "lpa", "pegasus"),
     Session: ("adaptive", "fast", "lpa", "navigation"),
+    Trip: ("adaptive", "fast", "lpa", "navigation"),
     Window: ("adaptive", "ba", "bd", "lpa", "sample"),
     User: ("adaptive", "fast", "lpa", "sample"),
 }

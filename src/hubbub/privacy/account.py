@@ -40,8 +40,8 @@ class Account:
         self._budget = guarantee.budget
         self._composition = guarantee.unit.composition()
         self._last = -1
-        # A tick whose draw has begun, the most that it may cost, and the most that it may slip.
-        self._held: tuple[int, Fraction, Fraction] | None = None
+        # A tick whose draw has begun, the most that it may cost and slip, and both as they were given.
+        self._held: tuple[int, Fraction, Fraction, Cost] | None = None
         self._slips = guarantee.slips
         self._slipping = guarantee.unit.composition() if self._slips else None  # most guarantees have no use for it
         self._within: Fraction | None = None  # the last total that was found to be within the budget
@@ -122,28 +122,35 @@ class Account:
         """
         known = self._checked  # whoever releases has checked just before
         amount = known[2] if known is not None and known[0] == tick and known[1] is cost else self.check(tick, cost)
-        self._held = tick, amount, cost.delta
+        self._held = tick, amount, cost.delta, cost
         self._last, self._checked = tick, None
 
     def settle(self, cost: Cost) -> None:
         """What the tick that is held took; never more than was held for it."""
         assert self._held is not None
-        tick, most, slip = self._held
-        amount = self.amount(cost)
-        if amount is not most and amount > most:
-            raise BudgetExceeded(f"Tick {tick} took {amount} where {most} was held for it.", _WRONG)
-        if cost.delta is not slip and cost.delta > slip:
-            raise BudgetExceeded(f"Tick {tick} may have slipped {cost.delta} where {slip} was held for it.", _WRONG)
+        tick, amount, slip, most = self._held
+        if cost is not most:  # nearly every tick takes the very cost that was held
+            amount = self._expect_within(tick, cost, amount, slip)
         self._held, self._checked = None, None
         self._composition.add(tick, amount)
         if cost.delta is not NO_SLIP:
             self._slip(tick, cost.delta)
 
+    def _expect_within(self, tick: int, cost: Cost, most: Fraction, slip: Fraction) -> Fraction:
+        """The amount of `cost`, which must not be more than what was held."""
+        amount = self.amount(cost)
+        if amount > most:
+            raise BudgetExceeded(f"Tick {tick} took {amount} where {most} was held for it.", _WRONG)
+        if cost.delta is not slip and cost.delta > slip:
+            raise BudgetExceeded(f"Tick {tick} may have slipped {cost.delta} where {slip} was held for it.", _WRONG)
+        return amount
+
     def check(self, tick: int, cost: Cost) -> Fraction:
         """Raise what `charge` would raise; otherwise what it would charge."""
         if self._held is not None:
             self._give_up()
-        amount, horizon = self.amount(cost), self._horizon
+        amount = cost.epsilon if self._pure and cost.rho is NO_SLIP else self.amount(cost)
+        horizon = self._horizon
         if tick <= self._last:
             raise TickOutOfOrder(
                 f"Tick {tick} was charged already or lies before tick {self._last}.",

@@ -37,6 +37,8 @@ def steps(unit: Unit, protected: Unit, *, same_ticks: bool = True) -> int | None
         case Window(), Window():
             return 1 if same_ticks and unit.max_ticks == protected.max_ticks else None
         case Session(timeout=one), Session(timeout=other):
+            if type(unit) is not type(protected):
+                return None  # a trip and a visit have nothing to do with each other
             if one == other:
                 return 1
             # A visit that is cut sooner lies within one that is cut later, whose rest is one visit or two.

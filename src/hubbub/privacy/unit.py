@@ -10,6 +10,7 @@ from typing import Any
 from hubbub.errors import InvalidParameter
 from hubbub.exact import whole
 from hubbub.privacy.composition import Composition, LargestSum, SlidingSum
+from hubbub.privacy.span import span
 
 _ENFORCE = "The bound is enforced when events are collected; what exceeds it is dropped before counting."
 
@@ -17,6 +18,7 @@ _ENFORCE = "The bound is enforced when events are collected; what exceeds it is 
 NAMES = {
     "event": (),
     "session": ("max_ticks", "max_items", "timeout"),
+    "trip": ("max_ticks", "max_items", "timeout"),
     "user": ("max_ticks", "max_items", "horizon"),
     "window": ("max_ticks", "max_items"),
 }
@@ -83,7 +85,9 @@ class Unit(ABC):
                 "Give the bound that was enforced when counting, e.g. 20. Without any bound protect a person over the "
                 "whole series: the unit `user`.",
             )
-        return Session(max_ticks, timeout, max_items) if name == "session" else Window(max_ticks, max_items)
+        if name == "window":
+            return Window(max_ticks, max_items)
+        return (Trip if name == "trip" else Session)(max_ticks, timeout, max_items)
 
     @property
     def sensitivity(self) -> int:
@@ -309,7 +313,7 @@ class Session(Unit):
     max_items: int = 1
 
     def __post_init__(self) -> None:
-        whole(self.max_ticks, "max_ticks", f"A session counts in at least one tick. {_ENFORCE}")
+        whole(self.max_ticks, "max_ticks", f"{self._called} counts in at least one tick. {_ENFORCE}")
         whole(self.max_items, "max_items", _ENFORCE)
         if self.timeout is not None and self.timeout <= timedelta(0):
             raise InvalidParameter(f"`timeout` must be longer than nothing; got {self.timeout}.")
@@ -317,13 +321,14 @@ class Session(Unit):
     noun = "browsing session"
     lay = "visit"
     several = "k sessions of one person together"
+    _called = "A session"
 
     @property
     def bound(self) -> str:
         ticks = "one tick" if self.max_ticks == 1 else f"{self.max_ticks:,} ticks"
-        ends = "" if self.timeout is None else f" It is over after {_span(self.timeout)} without an event."
+        ends = "" if self.timeout is None else f" It is over after {span(self.timeout)} without an event."
         often = f"in at most {ticks}, {self._keys_per_tick()}"
-        return f"A session counts {often}; what exceeds this must not be counted.{ends}"
+        return f"{self._called} counts {often}; what exceeds this must not be counted.{ends}"
 
     def counting_in(self, max_ticks: int) -> Session:
         return replace(self, max_ticks=self._fewer(max_ticks))
@@ -334,6 +339,20 @@ class Session(Unit):
     def to_dict(self) -> dict[str, Any]:
         seconds = None if self.timeout is None else self.timeout.total_seconds()
         return {**Unit.to_dict(self), "timeout_seconds": seconds}
+
+
+@dataclass(frozen=True, slots=True)
+class Trip(Session):
+    """One trip of a vehicle, a bicycle, a phone: what a session is to a web site. It ends after `timeout` of silence.
+
+    >>> Trip(max_ticks=30, timeout=timedelta(minutes=10)).bound
+    'A trip counts in at most 30 ticks, one key per tick; what exceeds this must not be counted. It is over after ...
+    """
+
+    noun = "trip"
+    lay = "trip"
+    several = "k trips of one person together"
+    _called = "A trip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,20 +421,6 @@ class User(Unit):
         return {**Unit.to_dict(self), "horizon": self.ticks}
 
 
-def _span(length: timedelta) -> str:
-    """A length of time in its largest whole part.
-
-    >>> _span(timedelta(minutes=30)), _span(timedelta(hours=1)), _span(timedelta(seconds=1.5))
-    ('30 minutes', '1 hour', '1.5 seconds')
-    """
-    for name, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if length % timedelta(seconds=size) == timedelta(0):
-            many = length // timedelta(seconds=size)
-            return f"{many:,} {name}{'' if many == 1 else 's'}"
-    seconds = length.total_seconds()
-    return f"{seconds:,g} second{'' if seconds == 1 else 's'}"
-
-
 def unit_from_dict(facts: dict[str, Any]) -> Unit:
     """The inverse of `to_dict`.
 
@@ -427,9 +432,10 @@ def unit_from_dict(facts: dict[str, Any]) -> Unit:
         return Event()
     if kind == "Window":
         return Window(ticks, items)
-    if kind == "Session":
+    if kind in ("Session", "Trip"):
         seconds = facts["timeout_seconds"]
-        return Session(ticks, None if seconds is None else timedelta(seconds=seconds), items)
+        made = Trip if kind == "Trip" else Session
+        return made(ticks, None if seconds is None else timedelta(seconds=seconds), items)
     if kind == "User":
         return User(ticks, facts["horizon"], items)
-    raise InvalidParameter(f"There is no unit {kind!r}.", "Known: Event, Window, Session, User.")
+    raise InvalidParameter(f"There is no unit {kind!r}.", "Known: Event, Window, Session, Trip, User.")

@@ -30,6 +30,7 @@ from hubbub.released import Cost, Domain, Release, Snapshot, Tick
 
 LARGEST_WINDOW = 2**28
 _STEPS = 1024
+_ZERO = np.zeros(())  # an array already: a plain 0.0 would be made one at every tick
 
 
 _Step: TypeAlias = tuple[float, NDArray[np.float64], NDArray[np.float64]]
@@ -245,9 +246,9 @@ class RangeStream(OnlineMechanism):
         if self._opens:
             self._open()
         self._window.append(measurement.values)
-        _, errors, offsets = self._steps.pop()
-        values, lower, upper = np.maximum(measurement.values + offsets, 0.0)
-        return Estimate(values, errors, lower, upper)
+        errors, offsets = self._steps.pop()[1:]
+        rows = np.maximum(measurement.values + offsets, _ZERO)
+        return Estimate(rows[0], errors, rows[1], rows[2])  # faster than to take `rows` apart
 
     def _skip(self, tick: Tick, missing: int) -> None:  # noqa: ARG002
         self._window.skip(missing)

@@ -68,7 +68,8 @@ class RangeWindow:
 
     def append(self, increments: NDArray[np.int64]) -> None:
         """One measured tick: its released increments."""
-        row, before = self._row(self._next), self._row(self._next - 1)
+        before = self._next % self._rows
+        row = (before + 1) % self._rows
         np.add(self._sums[before], increments, self._sums[row])
         self._measured[row] = self._measured.item(before) + 1
         self._segments[-1].measured += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,15 @@ from typing import Any, ClassVar
 from hubbub.errors import SchemaMismatch, UnknownKey
 
 _KINDS: dict[str, type[Domain]] = {}
+
+_ELSEWHERE = {
+    "hexagons": "hubbub.spatial.hexagons",
+    "road-cells": "hubbub.spatial.road_map",
+    "road-grid": "hubbub.spatial.road_map",
+    "zones": "hubbub.spatial.zones",
+}
+"""Kinds whose classes stand in rooms above this one, loaded when one of them is read: a store may hold a map, and be
+opened by a program that never thought of maps."""
 
 
 class Domain(ABC):
@@ -23,6 +33,7 @@ class Domain(ABC):
     | `grid` | cells in columns and rows; no name is kept for any of them | `Grid` |
     | `hierarchy` | nodes, each with a parent or at the top | `Hierarchy` |
     | `discovered` | names that a release found, for as long as it says | `Discovered` |
+    | `hexagons`, `zones`, `road-grid`, `road-cells` | places of a map | `hubbub.spatial` |
 
     A domain is a value: two are equal if they count the same in the same order. `to_dict` is what the store keeps and
     what a stream's promise is made about; `domain_from` reads it again.
@@ -107,6 +118,8 @@ def domain_from(facts: Mapping[str, Any] | Sequence[str]) -> Domain:
     """
     described = {"kind": "keys", "names": facts} if not isinstance(facts, Mapping) else dict(facts)
     kind = described.pop("kind", None)
+    if kind not in _KINDS and kind in _ELSEWHERE:
+        importlib.import_module(_ELSEWHERE[kind])
     if kind not in _KINDS:
         raise SchemaMismatch(
             f"The stream counts by a domain of kind {kind!r}, which this version of Hubbub does not know.",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from hubbub.errors import InvalidParameter
 from hubbub.released.cost import Cost
 from hubbub.released.domain import Domain, domain_from
+from hubbub.released.joint import JointErrors
 from hubbub.released.keys import Keys
 from hubbub.released.shown import ROWS, Shown, more
 from hubbub.released.tick import Tick
@@ -31,7 +33,7 @@ class Release:
     counts they rest on, with their `noise_variance` (one number, or one per key), or None where the tick was only
     predicted (then it cost nothing, or its budget was lost in a crash). People want the estimate, detectors often the
     measurement. Where the noise of different keys is `correlated`, a sum over keys has another variance than the sum
-    of theirs: ask `variance_of_sum`.
+    of theirs: ask `variance_of_sum`. How errors of estimates go together is told by `joint`, where it is known.
 
     >>> r = Release(Tick(0), Keys(["front"]), np.array([812.0]), np.array([28.3]), np.array([752.0]), np.array([872.0]))
     >>> print(r)
@@ -51,17 +53,25 @@ class Release:
     noise_variance: float | NDArray[np.float64] | None = None
     cost: Cost = field(default_factory=Cost.nothing)
     correlated: bool = False
+    joint: JointErrors | None = None
 
     def __post_init__(self) -> None:
-        shape, measurements = (len(self.keys),), self.measurements
-        for array in (self.values, self.standard_errors, self.lower, self.upper, measurements):
-            if array is None:
-                continue
-            if array.shape != shape:
-                name = next(name for name in self.__slots__ if getattr(self, name) is array)
-                raise InvalidParameter(f"A release's `{name}` must have one entry per key; got shape {array.shape}.")
-            array.setflags(write=False)  # faster than through `flags`, and a release is made for every tick
-        variance = self.noise_variance
+        # A release is made for every tick: hence no loop, and `setflags(write=False)` by position, which is faster
+        # and which NumPy's annotations do not know.
+        r: Any = self
+        values, errors, lower, upper = r.values, r.standard_errors, r.lower, r.upper
+        shape = (len(self.keys),)
+        if not values.shape == errors.shape == lower.shape == upper.shape == shape:
+            self._tell_wrong_shape()
+        values.setflags(False)
+        errors.setflags(False)
+        lower.setflags(False)
+        upper.setflags(False)
+        measurements, variance = r.measurements, r.noise_variance
+        if measurements is not None:
+            if measurements.shape != shape:
+                self._tell_wrong_shape()
+            measurements.setflags(False)
         if (measurements is None) != (variance is None):
             raise InvalidParameter("A release has measurements with their noise variance, or neither.")
         if isinstance(variance, np.ndarray):
@@ -70,6 +80,13 @@ class Release:
                     f"A release's `noise_variance` is one number or one per key; got shape {variance.shape}."
                 )
             variance.setflags(write=False)
+
+    def _tell_wrong_shape(self) -> NoReturn:
+        for name in ("values", "standard_errors", "lower", "upper", "measurements"):
+            array = getattr(self, name)
+            if array is not None and array.shape != (len(self.keys),):
+                raise InvalidParameter(f"A release's `{name}` must have one entry per key; got shape {array.shape}.")
+        raise AssertionError("every shape is right")
 
     @property
     def is_predicted(self) -> bool:
@@ -82,7 +99,7 @@ class Release:
         known = np.inf if self.noise_variance is None else self.noise_variance
         return np.broadcast_to(np.asarray(known, dtype=np.float64), (len(self.keys),))
 
-    def variance_of_sum(self, positions: Sequence[int] | None = None) -> float:
+    def variance_of_sum(self, positions: Sequence[int] | NDArray[np.int64] | None = None) -> float:
         """Of the sum of the measurements of some keys (of all, if None): never too small.
 
         Independent errors: the sum of variances. Correlated ones: the square of the sum of standard errors, which
@@ -98,7 +115,7 @@ class Release:
         if isinstance(variance, float):
             keys = len(self.keys) if positions is None else len(positions)
             return variance * (keys * keys if self.correlated else keys)
-        chosen = self.variances if positions is None else self.variances[list(positions)]
+        chosen = self.variances if positions is None else self.variances[np.asarray(positions, dtype=np.int64)]
         return float(np.sqrt(chosen).sum() ** 2 if self.correlated else chosen.sum())
 
     def __getitem__(self, key: str) -> Value:
@@ -126,18 +143,12 @@ class Release:
 
         One row per key, so a large grid gives a large document. A domain of another kind than names is told beside.
         """
+        rows = [self.row_dict(i, key) for i, key in enumerate(self.keys)]
+        return {**self.head_dict(), "keys": rows}
+
+    def head_dict(self) -> dict[str, Any]:
+        """What `to_dict` says of the tick as a whole."""
         start, length, one = self.tick.start, self.tick.length, self.noise_variance
-        rows = [
-            {
-                "key": key,
-                "value": finite(self.values[i]),
-                "standard_error": finite(self.standard_errors[i]),
-                "lower": finite(self.lower[i]),
-                "upper": finite(self.upper[i]),
-                "measurement": None if self.measurements is None else int(self.measurements[i]),
-            }
-            for i, key in enumerate(self.keys)
-        ]
         return {
             "tick": self.tick.index,
             "start": None if start is None else start.isoformat(),
@@ -146,8 +157,19 @@ class Release:
             "cost": self.cost.to_dict(),
             "noise_variance": [finite(each) for each in one] if isinstance(one, np.ndarray) else one,
             "correlated": self.correlated,
+            **({} if self.joint is None else {"joint": b64encode(self.joint.to_bytes()).decode()}),
             **({} if isinstance(self.keys, Keys) else {"domain": self.keys.to_dict()}),
-            "keys": rows,
+        }
+
+    def row_dict(self, position: int, key: str) -> dict[str, Any]:
+        """What it says of one key. The name is handed in: whoever writes a million of them has it already."""
+        return {
+            "key": key,
+            "value": finite(self.values[position]),
+            "standard_error": finite(self.standard_errors[position]),
+            "lower": finite(self.lower[position]),
+            "upper": finite(self.upper[position]),
+            "measurement": None if self.measurements is None else int(self.measurements[position]),
         }
 
     @classmethod
@@ -172,6 +194,7 @@ class Release:
             _variances(noise) if isinstance(noise, list) else noise,
             Cost.from_dict(facts["cost"]),
             facts["correlated"],
+            JointErrors.from_bytes(b64decode(facts["joint"])) if "joint" in facts else None,
         )
 
     def __repr__(self) -> str:

@@ -12,9 +12,11 @@ from hubbub.server.ports import (
     Pulse,
     PulsePort,
     Receipt,
+    SelectPort,
     StatusPort,
     TruthPort,
 )
+from hubbub.server.select_app import create_select_app
 from hubbub.server.serving import Serving
 from hubbub.server.settings import ServerSettings
 
@@ -28,10 +30,12 @@ __all__ = [
     "Pulse",
     "PulsePort",
     "Receipt",
+    "SelectPort",
     "ServerSettings",
     "Serving",
     "StatusPort",
     "TruthPort",
     "create_app",
     "create_lab_app",
+    "create_select_app",
 ]

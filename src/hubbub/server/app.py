@@ -25,14 +25,16 @@ from hubbub.server.intake import Intake
 from hubbub.server.lab_pages import LabPages
 from hubbub.server.lists import Lists
 from hubbub.server.loopback import require_loopback
+from hubbub.server.maps import Maps
 from hubbub.server.pages import Pages
-from hubbub.server.ports import CountsPort, EventPort, ItemsPort, LabPort, PulsePort, StatusPort, TruthPort
+from hubbub.server.ports import CountsPort, EventPort, ItemsPort, LabPort, PulsePort, SelectPort, StatusPort, TruthPort
 from hubbub.server.public import OwnersLog
 from hubbub.server.questions import Questions
 from hubbub.server.ranges import Ranges
-from hubbub.server.routes import ingest, live, pages, ranges, read, system
+from hubbub.server.routes import ingest, live, maps, mds, pages, ranges, read, system
 from hubbub.server.routes import items as item_routes
 from hubbub.server.routes import lab as lab_routes
+from hubbub.server.routes import select as select_routes
 from hubbub.server.settings import ServerSettings
 from hubbub.server.sparing import Sparing
 from hubbub.server.watch import LedgerWatch
@@ -59,6 +61,7 @@ def create_app(
     truth: TruthPort | None = None,
     pulse: PulsePort | None = None,
     items: ItemsPort | None = None,
+    select: SelectPort | None = None,
     lab: LabPort | None = None,
     lab_anywhere: bool = False,
     clock: clocks.Clock = clocks.now,
@@ -75,8 +78,8 @@ def create_app(
     feed = Feed(store, chosen, clock, sparing)
     desk = Desk(
         store, chosen, feed, LedgerWatch(store, feed, clock), clock, Ranges(store, feed), Questions(store),
-        Intake(chosen), OwnersLog(sparing), Lists(store, feed), events=events, counts=counts, status=status,
-        truth=truth, pulse=pulse, items=items,
+        Intake(chosen), OwnersLog(sparing), Lists(store, feed), Maps(store, feed), events=events, counts=counts,
+        status=status, truth=truth, pulse=pulse, items=items,
     )  # fmt: skip
 
     from hubbub.version import __version__
@@ -93,6 +96,8 @@ def create_app(
     for router in (
         read.router,
         item_routes.router,
+        maps.router,
+        mds.router,
         ranges.router,
         live.router,
         ingest.router,
@@ -100,6 +105,9 @@ def create_app(
         pages.router,
     ):
         app.include_router(router)
+    if select is not None:
+        app.state.select = select
+        app.include_router(select_routes.router)
     app.state.lab, app.state.lab_anywhere, app.state.let_go = lab, lab_anywhere, desk.feed.end
     if lab is not None:
         app.state.lab_pages = LabPages(lab, chosen, app.state.assets.version, alone=False)
@@ -139,8 +147,10 @@ def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[],
     return let_go
 
 
-def explain_errors(app: FastAPI, owners: OwnersLog) -> None:
-    """Every refusal in the one shape; a person's browser gets it as a page. The owner's log gets the reasons."""
+def explain_errors(app: FastAPI, owners: OwnersLog, *, pages: bool = True) -> None:
+    """Every refusal in the one shape; a person's browser gets it as a page, where there are `pages`. The owner's log
+    gets the reasons."""
+    app.state.error_pages = pages
 
     @app.exception_handler(HubbubError)
     async def refused(request: Request, error: HubbubError) -> Response:
@@ -167,6 +177,7 @@ def _from_http(error: HTTPException) -> RequestRefused:
 
 def _answer(request: Request, error: HubbubError, headers: dict[str, Any] | None = None) -> Response:
     wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/")
+    wants_page = wants_page and request.app.state.error_pages
     of_the_lab = request.url.path.startswith("/lab") and request.app.state.lab is not None
     if wants_page:
         message, hint = words_of(error, of_the_lab=of_the_lab)

@@ -13,6 +13,7 @@ from hubbub.detectors import Change
 from hubbub.released import Domain, Release, same_whole
 from hubbub.server.picture import Picture, Pictures
 from hubbub.server.settings import ServerSettings
+from hubbub.spatial.maps import map_of
 
 MOST_CELLS = 2_000_000
 """Ticks times keys that are kept: 80 MB at most, however many keys a stream has."""
@@ -35,9 +36,18 @@ class Channel:
         self.picture: Picture | None = None
         self.arrived: datetime | None = None
         self.changed = asyncio.Event()
-        self._settings = settings
-        self._pictures = Pictures(settings.rows, lists=lists)
+        self._settings, self._lists = settings, lists
+        self._pictures = self.fresh_pictures()
         self._events: deque[tuple[int, bytes]] = deque(maxlen=EVENTS_KEPT)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the keys are places."""
+        return map_of(self.keys) is not None
+
+    def fresh_pictures(self) -> Pictures:
+        """What draws this stream's events, having seen none yet."""
+        return Pictures(self._settings.rows, lists=self._lists, maps=self.is_map)
 
     @property
     def last_tick(self) -> int:

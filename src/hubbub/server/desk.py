@@ -14,6 +14,8 @@ from hubbub.server.door import room
 from hubbub.server.feed import Feed
 from hubbub.server.intake import Intake
 from hubbub.server.lists import Lists
+from hubbub.server.maps import Maps
+from hubbub.server.media import NDJSON
 from hubbub.server.metrics import Meters
 from hubbub.server.ports import CountsPort, EventPort, ItemsPort, PulsePort, StatusPort, TruthPort
 from hubbub.server.public import OwnersLog
@@ -39,6 +41,7 @@ class Desk:
     intake: Intake
     owners: OwnersLog
     lists: Lists
+    maps: Maps
     senders: Senders = field(default_factory=Senders)
     meters: Meters = field(default_factory=Meters)
     events: EventPort | None = None
@@ -49,6 +52,11 @@ class Desk:
     items: ItemsPort | None = None
     adding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Long sums wait for each other, so that they leave time for everyone else."""
+
+    @cached_property
+    def media(self) -> tuple[str, ...]:
+        """Of which types a body of events may be: lines of JSON, unless whoever takes them says otherwise."""
+        return getattr(self.events, "media", None) or NDJSON
 
     @cached_property
     def most_viewers(self) -> int:

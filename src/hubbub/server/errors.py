@@ -8,6 +8,7 @@
     ├── MethodNotAllowed     405
     ├── NotAcceptable        406   no such format
     ├── TooSlow              408   a head or a body that took too long
+    ├── RequestTooFine       409   a context that is told in more detail than the server wants to know
     ├── BodyTooLarge         413
     ├── UnsupportedMedia     415
     ├── InvalidRequest       422   a parameter that cannot be right
@@ -74,6 +75,10 @@ class NotAcceptable(RequestRefused):
 
 class TooSlow(RequestRefused):
     status = 408
+
+
+class RequestTooFine(RequestRefused):
+    status = 409
 
 
 class BodyTooLarge(RequestRefused):

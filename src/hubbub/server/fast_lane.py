@@ -11,9 +11,9 @@ from hubbub.errors import HubbubError
 from hubbub.server.access import may_send
 from hubbub.server.desk import Desk
 from hubbub.server.errors import RequestRefused, answer
+from hubbub.server.media import NDJSON
 from hubbub.server.senders import Sender
 
-NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 KEY = r"^[!-~]+$"
 LONGEST_KEY = 200
 
@@ -86,7 +86,7 @@ class FastLane:
         """Stream, token and key, where all is plain; None sends it the long way."""
         path, desk = scope["path"], self._desk
         stream = path[len(_BEGIN) : -len(_END)]
-        if not path.startswith(_BEGIN) or desk.events is None or not desk.feed.has(stream):
+        if not path.startswith(_BEGIN) or desk.events is None or desk.media is not NDJSON or not desk.feed.has(stream):
             return None
         token = kind = length = key = None
         for name, value in scope["headers"]:

@@ -17,7 +17,7 @@ from hubbub.released import Domain, Release, same_whole
 from hubbub.server.channel import MOST_CELLS, Channel, encode
 from hubbub.server.clock import Clock, end_of
 from hubbub.server.faults import place_of
-from hubbub.server.picture import COMPARE, Pictures
+from hubbub.server.picture import COMPARE
 from hubbub.server.settings import ServerSettings
 from hubbub.server.sparing import Sparing
 from hubbub.store import Store, Stream
@@ -133,7 +133,7 @@ class Feed:
         primer = max(0, first - COMPARE)
 
         def draw() -> bytes:
-            pictures, events = Pictures(self._settings.rows, lists=self.stream(name).finds_keys), []
+            pictures, events = self._channels[name].fresh_pictures(), []
             for release in self._store.releases(name, first=primer, last=last):
                 if release.tick.index < first:
                     pictures.skim([release])

@@ -1,4 +1,4 @@
-"""Releases as JSON, CSV, Parquet or Arrow."""
+"""Releases as JSON, CSV, Parquet, Arrow or GeoJSON."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ JSON = "application/json"
 CSV = "text/csv"
 PARQUET = "application/vnd.apache.parquet"
 ARROW = "application/vnd.apache.arrow.stream"
+GEOJSON = "application/geo+json"
 
-_BY_NAME = {"json": JSON, "csv": CSV, "parquet": PARQUET, "arrow": ARROW}
+_BY_NAME = {"json": JSON, "csv": CSV, "parquet": PARQUET, "arrow": ARROW, "geojson": GEOJSON}
 ENDINGS = {kind: name for name, kind in _BY_NAME.items()}
 """How a file of each media type is called."""
 

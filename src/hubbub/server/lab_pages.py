@@ -26,6 +26,12 @@ class LabPages:
     def plan(self) -> HTMLResponse:
         return self._drawn("plan.html", "plan")
 
+    def contexts(self) -> HTMLResponse:
+        return self._page("contexts.html", {"choices": self._lab.choices()}, "contexts")
+
+    def personal(self) -> HTMLResponse:
+        return self._page("personal.html", {}, "personal")
+
     def error(self, error: HubbubError, status: int) -> HTMLResponse:
         return self._page("error.html", {"error": error, "status": status}, "error", status)
 

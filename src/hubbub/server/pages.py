@@ -99,6 +99,10 @@ class Pages:
         channel = self._desk.feed.channel(stream.name)
         return self._page("items.html", self._head(stream, channel, "items", DEFAULT_WINDOW) | facts)
 
+    def map(self, stream: Stream, facts: dict[str, Any]) -> HTMLResponse:
+        channel = self._desk.feed.channel(stream.name)
+        return self._page("map.html", self._head(stream, channel, "map", DEFAULT_WINDOW) | facts)
+
     def guarantee(self, stream: Stream, budget: dict[str, Any]) -> HTMLResponse:
         channel = self._desk.feed.channel(stream.name)
         facts = self._head(stream, channel, "guarantee", DEFAULT_WINDOW)
@@ -159,6 +163,8 @@ class Pages:
         return self._bare(page) | {
             "stream": stream,
             "keys": channel.keys,
+            "is_map": channel.is_map,
+            "settings": self._desk.settings.for_a_map() if channel.is_map else self._desk.settings,
             "listed": len(channel.keys) <= MOST_LISTED,
             "query": {"stream": stream.name} if several else {},
             "tick": tick,

@@ -13,6 +13,7 @@ import numpy as np
 from hubbub.detectors import Change, ChangeDetector
 from hubbub.detectors.change import beyond_noise
 from hubbub.released import Discovered, Domain, Release, Value, plus_minus, same_whole
+from hubbub.released import total as area_total
 from hubbub.released.value import PREDICTED
 from hubbub.server import clock
 from hubbub.server.ranking import Rank, Ranking
@@ -168,11 +169,12 @@ class ListPicture(Picture):
 class Pictures:
     """Draws a picture of each release in turn; remembers the totals and measurements that comparing takes.
 
-    `lists`: each release is a list with keys of its own, and nothing is compared.
+    `lists`: each release is a list with keys of its own, and nothing is compared. `maps`: the keys are places, which
+    the Map page fetches by itself; there may be a million of them, so no event names one.
     """
 
-    def __init__(self, rows: int, *, lists: bool = False) -> None:
-        self._rows, self._lists = rows, lists
+    def __init__(self, rows: int, *, lists: bool = False, maps: bool = False) -> None:
+        self._rows, self._lists, self._maps = rows, lists, maps
         self._totals: deque[Value] = deque(maxlen=COMPARE + 1)
         self._detector = ChangeDetector()
         self._keys: Domain | None = None
@@ -181,6 +183,9 @@ class Pictures:
         """The next picture. Releases must come in the order of their ticks."""
         if self._lists:
             return self._listed(release)
+        if self._maps:
+            whole = area_total(release, np.arange(len(release.keys)))
+            return Picture(release, (), len(release.keys), whole, None, ())
         total = total_of(release)
         changes = self._seen(release, total)
         marked = {change.key: change for change in changes}
@@ -203,7 +208,7 @@ class Pictures:
     def skim(self, releases: Iterable[Release]) -> list[Change]:
         """Go over older releases without drawing them; the changes they showed."""
         changes: list[Change] = []
-        if self._lists:
+        if self._lists or self._maps:
             return changes
         for release in releases:
             changes += self._seen(release, total_of(release))

@@ -35,7 +35,9 @@ class EventPort(Protocol):
     """Where events go in."""
 
     def push(self, stream: str, body: bytes, idempotency_key: str | None, sender: str) -> Receipt:
-        """Take a batch of NDJSON events, whole or not at all. Raises `Overloaded` where the queue is full.
+        """Take a batch of events, whole or not at all. Raises `Overloaded` where the queue is full.
+
+        They are lines of JSON; or, where the port says so in `media`, of one of those types.
 
         `sender` stands for the token that was shown: the same for all its requests, another for any other token. A
         key belongs to its sender; the same key of somebody else is another key.
@@ -161,6 +163,23 @@ class ItemsPort(Protocol):
         ...
 
 
+class SelectPort(Protocol):
+    """Chooses results for a generalised context: bytes of JSON in and out, passed through unread.
+
+    What it refuses, it refuses in words that never repeat what was sent. Called from worker threads.
+    """
+
+    def about(self) -> Mapping[str, Any]:
+        """Which hierarchy clients must have, and the limits: public."""
+        ...
+
+    def kept(self, request: bytes) -> bytes | None:
+        """The answer, if it is at hand; it never waits."""
+        ...
+
+    def answer(self, request: bytes) -> bytes: ...
+
+
 class LabPort(Protocol):
     """The Playground: what is asked and answered are plain JSON types, passed through unread.
 
@@ -187,8 +206,20 @@ class LabPort(Protocol):
         """What accuracy each method buys, on a series that is public or simulated; in the way of `run`."""
         ...
 
+    def days(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A sample person, or a table of days that was dropped: how many, how long, which contexts."""
+        ...
+
+    def contexts(self, asked: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
+        """What each policy shows of some of the days, and what is believed then; in the way of `run`."""
+        ...
+
     def script(self, asked: Mapping[str, Any]) -> str:
         """The Python that repeats a run."""
+        ...
+
+    def personal(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A made-up town, a cut in it, the results that are sent for a place, and what that tells."""
         ...
 
     def begin(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ def templates(settings: ServerSettings, version: str, **facts: Any) -> Environme
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    known = {"has_truth": False, "has_lab": False, "lab_alone": False, **facts}
+    known = {"has_truth": False, "has_lab": False, "lab_alone": False, "is_map": False, **facts}
     made.globals.update(settings=settings, version=version, link=link, **known)
     made.filters["data"] = data_block
     return made

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.released import Release, Value
+from hubbub.released import Release, Span, Value
 
 REACH = 2.12
 """Half a 95 % interval in standard errors. A single Laplace variable needs 2.118, a sum of several less, a Gaussian
@@ -23,6 +23,10 @@ class Sum:
     how its keys add up (`variance_of_sum`): their errors may go together. Estimates of
     a filter err together from tick to tick, in a way that a release does not tell. They are used only where a tick was
     predicted, and there the standard errors themselves are added, which is right for any dependence.
+
+    Releases of a map that say how their errors go together (`release.joint`) measured areas and not keys: beside each
+    key stands its share of an area, which is no measurement of it. Of those the estimates are added, the sum over keys
+    by what they say, and each key with the standard errors themselves.
     """
 
     def __init__(self) -> None:
@@ -32,7 +36,9 @@ class Sum:
         self._values: NDArray[np.float64] | float = 0.0
         self._dependent: NDArray[np.float64] | float = 0.0
         self._variances: NDArray[np.float64] | float = 0.0
-        self._variance = 0.0  # of the sum over keys
+        # Of the sum over keys; ticks that say how errors go together have a sum of their own.
+        self._whole, self._error, self._variance = 0.0, 0.0, 0.0
+        self._span: Span | None = None
 
     def add(self, release: Release, positions: Sequence[int] | None = None) -> None:
         """Add the keys at `positions` (all, if None) of one tick."""
@@ -40,21 +46,37 @@ class Sum:
         self.ticks += 1
         if release.measurements is None or release.noise_variance is None:
             self.predicted += 1
-            values, errors = release.values[at], release.standard_errors[at]
-            known = np.isfinite(values)
-            self._values = self._values + np.where(known, values, 0.0)
-            self._dependent = self._dependent + np.where(known, errors, math.inf)
+            self._add_estimates(release, at, positions)
+        elif release.joint is not None:
+            self._add_estimates(release, at, positions)
         else:
-            measured = release.measurements[at]
-            self._values = self._values + measured.astype(np.float64)
+            measured = release.measurements[at].astype(np.float64)
+            self._values = self._values + measured
             self._variances = self._variances + release.variances[at]
+            self._whole += float(measured.sum())
             self._variance += release.variance_of_sum(positions)
+
+    def _add_estimates(self, release: Release, at: slice | list[int], positions: Sequence[int] | None) -> None:
+        values, errors = release.values[at], release.standard_errors[at]
+        known = np.isfinite(values)
+        values, errors = np.where(known, values, 0.0), np.where(known, errors, math.inf)
+        self._values = self._values + values
+        self._dependent = self._dependent + errors
+        if release.joint is not None:
+            self._span = self._span or Span(positions)
+            self._span.add(release)
+        else:
+            self._whole += float(values.sum())
+            self._error += float(errors.sum())
 
     @property
     def quantity(self) -> Value:
         """The sum over all keys that were added."""
-        error = math.sqrt(self._variance) + float(np.sum(self._dependent))
-        return self._value(float(np.sum(self._values)), error)
+        whole, error = self._whole, math.sqrt(self._variance) + self._error
+        if self._span is not None:
+            span = self._span.total.total
+            whole, error = whole + span.value, error + span.standard_error
+        return self._value(whole, error)
 
     def each(self, keys: int, positions: Sequence[int] | None = None) -> list[Value]:
         """The sum of each of the `keys` keys, or of those at some `positions` among them."""

@@ -125,6 +125,20 @@ class Hexagons(Domain):
         indexes, at = np.unique(above, return_inverse=True)
         return Hexagons(f"{index:x}" for index in indexes.tolist()), at.astype(np.int64)
 
+    def inside(self, name: str) -> NDArray[np.int64]:
+        """Those of these hexagons that lie in the one of this name, which is a coarser one, by its H3 index.
+
+        >>> town = Hexagons.covering((8.15, 53.10, 8.25, 53.16), resolution=8)
+        >>> len(town.inside("861f142a7ffffff"))
+        35
+        """
+        h3 = _h3()
+        if not isinstance(name, str) or not _is_cell(h3, name) or h3.get_resolution(int(name, 16)) > self.resolution:
+            raise self.unknown(name)
+        coarse = int(name, 16)
+        up, size = h3.cell_to_parent, h3.get_resolution(coarse)
+        return np.flatnonzero([up(index, size) == coarse for index in self._indexes.tolist()])
+
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "names": list(self._names)}
 

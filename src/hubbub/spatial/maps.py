@@ -1,37 +1,41 @@
-"""What every public map can do."""
+"""Whether positions fit a map."""
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from hubbub.errors import InvalidInput
+from hubbub.errors import InvalidInput, InvalidParameter
+from hubbub.released import Domain, Grid
+from hubbub.released.maps import Map
 from hubbub.released.positions import positions
 
 FEW = 20
 """Of fewer positions nobody can say that their axes are swapped: a few may simply lie off the map."""
 
+MOST_LAID_OUT = 2**24
+"""Cells, 4,096 a side, for which numbers of every cell are kept; half a dozen vectors of them take a gigabyte."""
 
-@runtime_checkable
-class Map(Protocol):
-    """A domain whose keys are places: `Grid` with bounds, `Hexagons`, `Zones`, `RoadCells`.
 
-    A map is public: it is made before the first position is seen, and no position ever changes it.
+def expect_few(keys: Domain, method: str) -> None:
+    """Refuse a map of so many cells that a method which keeps numbers of each would take many gigabytes."""
+    if len(keys) > MOST_LAID_OUT:
+        raise InvalidParameter(
+            f"`{method}` keeps numbers of every {keys.noun}, and {len(keys):,} of them take many gigabytes.",
+            f"Use at most {MOST_LAID_OUT:,}, or `roads` on a road map, which keeps those with a road.",
+        )
+
+
+def map_of(domain: Domain) -> Map | None:
+    """The domain as a map; None where nobody knows where its keys lie, as of names or of a grid without bounds.
+
+    >>> from hubbub.released import Keys
+    >>> map_of(Keys(["front"])), map_of(Grid(2, 2)), map_of(Grid(2, 2, bounds=(0, 0, 1, 1)))
+    (None, None, Grid(2 x 2))
     """
-
-    def cells(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.int64]:
-        """For each position, which entry of the vector it counts in; -1 where it lies off the map or is no position.
-
-        It never raises because of where somebody is: one strange position must not stop a stream.
-        """
-
-    def centres(self, at: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A point inside each of these places, as x and y."""
-
-    def outline(self, at: int) -> NDArray[np.float64]:
-        """The corners of one place, one row each."""
+    if not isinstance(domain, Map) or (isinstance(domain, Grid) and domain.bounds is None):
+        return None
+    return domain
 
 
 def expect_axes(place: Map, x: ArrayLike, y: ArrayLike) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
-from hubbub.errors import NoiseOverflow
+from hubbub.errors import InvalidParameter, NoiseOverflow
 from hubbub.noise import ByteSource, DiscreteGaussian, DiscreteLaplace
 from hubbub.privacy import Guarantee
 from hubbub.released import Cost
@@ -32,6 +32,9 @@ class Parts:
         self._square = of if blocks is None else blocks.first(of)
         self._order = np.argsort(self._square, kind="stable")
         self._starts = np.searchsorted(self._square[self._order], np.arange(many))
+        if len(self._starts) != many or (np.diff(self._starts, append=len(self._square)) <= 0).any():
+            # Of a part without keys `reduceat` would tell the count of another one, a second time.
+            raise InvalidParameter("Every part of a map must have a key.", "Number parts without gaps, from 0 on.")
         self._alone = many == len(self._square) and bool((self._order == np.arange(many)).all())
 
     def sums(self, values: Whole) -> Whole:
@@ -42,8 +45,8 @@ class Parts:
         return np.add.reduceat(folded[self._order], self._starts)
 
     def laid_out(self, of_parts: NDArray[Any]) -> NDArray[Any]:
-        """For each key what its part has, in an array of its own."""
-        squares = of_parts[self._square]
+        """For each key what its part has, in an array of its own; of several vectors, one a row, in one array."""
+        squares = of_parts.take(self._square, axis=-1)
         return squares if self._blocks is None else self._blocks.laid_out(squares)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from hubbub.privacy import Guarantee
 from hubbub.release.lpa import held
 from hubbub.released import Cost, Domain, Grid, Tick
 from hubbub.spatial.blocks import Blocks
+from hubbub.spatial.maps import expect_few
 from hubbub.spatial.noisy_sums import NoisySums, Parts
 from hubbub.spatial.road_map import RoadGrid
 
@@ -56,6 +56,7 @@ class Quadtree(OnlineMechanism):
     cut: Option[bool] = Option(Truth(), True, "Whether numbers below zero are released as zero; not so in the thesis.")
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        expect_few(keys, self.name)
         super().__init__(keys, guarantee, source=source, **options)
         self._sums = NoisySums(guarantee, source)
         of = parts_of(keys, self.depth)
@@ -65,6 +66,7 @@ class Quadtree(OnlineMechanism):
         self._nothing = np.zeros(len(keys))
         self._gaussian = guarantee.kind != "pure"
         self._prepared: tuple[Cost, NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._errors(self._even_cost)
 
     def _measure(self, counts: Counts, cost: Cost) -> Measurement:
         sums = self._sums.measure(counts, self.parts, cost)
@@ -81,15 +83,16 @@ class Quadtree(OnlineMechanism):
             return held(self.parts.laid_out(self._last))
         sums = measurement.extra[PARTS].astype(np.float64)
         _, errors = self._errors(measurement.cost)
-        one = replace(measurement, values=None, variance=self._sums.variance(measurement.cost))
+        one = measurement._replace(values=None, variance=self._sums.variance(measurement.cost))
         reach = float(np.max(one.reach))
         lower = np.where(self._size == 1, np.maximum(sums - reach, 0.0), 0.0)
-        out = self.parts.laid_out
         each = sums / self._size
         self._last = np.maximum(each, 0.0) if self.cut else each
         lower = lower if self.cut else np.minimum(lower, each)
-        below = out(lower) if lower.any() else self._nothing
-        return Estimate(out(self._last), errors, below, out(np.maximum(sums + reach, 0.0)))
+        below = self.parts.laid_out(lower) if lower.any() else self._nothing
+        # Both in one block: a million cells are large for an allocator, which gives small change back at every tick.
+        values, upper = self.parts.laid_out(np.stack([self._last, np.maximum(sums + reach, 0.0)]))
+        return Estimate(values, errors, below, upper)
 
     def _errors(self, cost: Cost) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of every cell: the variance of its measurement, and the standard error that is told. Made once a cost."""

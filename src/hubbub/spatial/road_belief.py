@@ -7,30 +7,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.released.value import Value
 from hubbub.spatial.road_units import RoadUnits
+from hubbub.spatial.trend import Trend
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-LEVEL_DRIFT, SLOPE_DRIFT, CALM = 1e-4, 4e-6, 0.95
-"""How the total moves from tick to tick: by a slope, which dies down and changes, and besides; relative variances."""
-GROUP_DRIFT = 3e-4
+GROUP_DRIFT = 2e-4
 """By how much a group's share of the total moves, as a variance relative to its square."""
-STRETCH_DRIFT = 5e-4
+STRETCH_DRIFT = 3e-4
 """The same of a stretch's share of its group."""
-REGION_SPREAD, REGION_DRIFT = 0.09, 3e-4
+REGION_SPREAD, REGION_DRIFT = 0.09, 2e-4
 """How far all of a region may lie from what the map says, as a relative variance, and by how much that moves."""
 GROUP_SPREAD = 0.5
 """How far a group's share may lie from the average group's, before anything is known, relative to it."""
-STRETCH_SPREAD, _UNSURE = 0.4, 0.3
+STRETCH_SPREAD, _UNSURE = 0.2, 0.2
 """The same of stretches, as a variance, and how unsure that is: the first look tells better where noise allows it."""
-WITHIN = 0.1
+WITHIN = 0.07
 """By how much a cell's share of its stretch differs from what the map says, relative to it; simulated, not measured."""
-_LEAST_SPREAD, _MOST_SPREAD = 0.02, 4.0
-_SETTLED = 500
-"""After so many ticks that nobody measured a slope has died down."""
-_NORMAL = 1.959963984540054
+_LEAST_SPREAD, _MOST_SPREAD = 0.01, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +34,7 @@ class RoadBelief:
 
     | symbol | here | meaning |
     |---|---|---|
-    | N, C | `trend`, `trend_covariance` | all vehicles and by how many they grow in a tick; the covariance of both |
+    | N | `trend` | all vehicles and by how many they grow in a tick |
     | h, V | `share`, `share_variance` | of a group: its share of all vehicles |
     | k, W | `region`, `region_variance` | of a region: a factor on what the map expects of all its stretches |
     | f, P | `factor`, `factor_variance` | of a stretch: N h k s f vehicles are expected, where s is the map's share |
@@ -50,8 +45,7 @@ class RoadBelief:
     """
 
     units: RoadUnits
-    trend: Array
-    trend_covariance: Array
+    trend: Trend
     share: Array
     share_variance: Array
     region: Array
@@ -66,47 +60,31 @@ class RoadBelief:
     @classmethod
     def begin(cls, units: RoadUnits, total: float, variance: float) -> RoadBelief:
         """After the first noisy total: groups were made to be of the same size, so each has the same share."""
-        level = max(total, 1.0)
         groups, many = units.groups.many, len(units.group)
         share, one = np.full(groups, 1 / groups), np.ones(many)
-        known = np.diag([variance + level, (0.02 * level) ** 2])
         spread = np.full(groups, (GROUP_SPREAD / groups) ** 2 if groups > 1 else 0.0)
         regions = int(units.region.max()) + 1
         even = np.ones(regions), np.full(regions, REGION_SPREAD if regions > 1 else 0.0)
-        return cls(units, np.array([level, 0.0]), known, share, spread, *even, one, np.full(many, np.nan), one, one)
+        trend = Trend.begin(total, variance)
+        return cls(units, trend, share, spread, *even, one, np.full(many, np.nan), one, one)
 
     def later(self, ticks: int = 1) -> RoadBelief:
         """After as many ticks that nobody measured."""
-        trend, covariance = self.trend, self.trend_covariance
-        step = np.array([[1.0, 1.0], [0.0, CALM]])
-        for _ in range(min(ticks, _SETTLED)):
-            drift = np.diag([LEVEL_DRIFT, SLOPE_DRIFT]) * trend[0] ** 2
-            trend = step @ trend
-            trend[0] = max(trend[0], 1.0)
-            covariance = step @ covariance @ step.T + drift
-        if ticks > _SETTLED:
-            covariance = covariance + np.diag([(ticks - _SETTLED) * LEVEL_DRIFT * trend[0] ** 2, 0.0])
         moves = GROUP_DRIFT if len(self.share) > 1 else 0.0
         return replace(
             self,
-            trend=trend,
-            trend_covariance=covariance,
+            trend=self.trend.later(ticks),
             share_variance=self.share_variance + ticks * moves * self.share**2,
             region_variance=self.region_variance + ticks * (REGION_DRIFT if len(self.region) > 1 else 0.0),
             factor_variance=self.factor_variance + ticks * STRETCH_DRIFT,
         )
 
     def with_total(self, total: float, variance: float) -> RoadBelief:
-        gain = self.trend_covariance[:, 0] / (self.trend_covariance[0, 0] + variance + self.trend[0])
-        trend = self.trend + gain * (total - self.trend[0])
-        trend[0] = max(trend[0], 1.0)
-        return replace(
-            self, trend=trend, trend_covariance=self.trend_covariance - np.outer(gain, self.trend_covariance[0])
-        )
+        return replace(self, trend=self.trend.with_total(total, variance))
 
     def with_groups(self, totals: Array, variance: Array) -> RoadBelief:
         """Correct the shares of groups by their noisy totals."""
-        level = self.trend[0]
+        level = self.trend.level
         expected = level * self.share
         gain = level * self.share_variance / (level**2 * self.share_variance + variance + expected)
         share = np.maximum(self.share + gain * (totals - expected), 1e-3 / len(self.share))
@@ -117,7 +95,8 @@ class RoadBelief:
         """Correct regions, then factors, by noisy counts of stretches; what is released of this tick rests on them."""
         spread = self.factor_variance
         if np.isnan(spread[0]):  # the first look tells how far stretches differ from what the map says
-            spread = np.full(len(counts), _spread(counts, self._plain(), variance))
+            doubt = self.units.doubt
+            spread = np.minimum(_spread(counts, self._plain(), variance, doubt) * doubt, _MOST_SPREAD)
         believed = replace(self, factor_variance=spread)._with_regions(counts, variance)
         plain = believed._plain()
         expected = plain * self.factor
@@ -155,13 +134,14 @@ class RoadBelief:
         """What is to be expected of stretches in a tick in which nobody looked at them."""
         plain = self._plain()
         now = plain * self.factor
-        spread = np.where(np.isnan(self.factor_variance), 1.0, self.factor_variance)
+        guess = np.minimum(STRETCH_SPREAD * self.units.doubt, _MOST_SPREAD)
+        spread = np.where(np.isnan(self.factor_variance), guess, self.factor_variance)
         return replace(self, now=now, now_variance=plain**2 * spread + now)
 
     def _plain(self) -> Array:
         """What is expected of each stretch if the map were right."""
         units = self.units
-        plain: Array = (self.trend[0] * self.share)[units.group] * self.region[units.region] * units.stretch_share
+        plain: Array = (self.trend.level * self.share)[units.group] * self.region[units.region] * units.stretch_share
         return plain
 
     def _in_groups(self, of_stretches: Array) -> Array:
@@ -181,39 +161,15 @@ class RoadBelief:
         value = share * now
         # A cell's group in error by a part of its share: the others' shares are then too large or small together.
         shares = (1 / self.share - 1) ** 2 * self.share_variance + (self.share_variance.sum() - self.share_variance)
-        common = self.trend_covariance[0, 0] / self.trend[0] ** 2 + shares
+        common = self.trend.relative_variance + shares
         together = common[self.units.group] + (self.region_variance / self.region**2)[self.units.region]
         variance = value**2 * together[of] + share**2 * own + (1 - share) * (value + (WITHIN * value) ** 2)
         return value, variance
 
-    def area(self, cells: Whole) -> Value:
-        """How many are in these cells together, with an interval that covers although their errors go together.
 
-        The error of the total is common to all cells, that of a group's share to all of its stretches, that of a
-        stretch to all of its cells; how vehicles divide within a stretch matters only where the area cuts it.
-        """
-        some = np.unique(np.asarray(cells, dtype=np.int64))
-        units, of = self.units, self.units.stretches.of[some]
-        many = len(units.group)
-        part = np.bincount(of, units.cell_share[some], minlength=many)
-        uneven = np.bincount(of, units.cell_share[some] ** 2, minlength=many)
-        held = part * self.now
-        in_groups = self._in_groups(held)
-        variance = float(held.sum()) ** 2 * float(self.trend_covariance[0, 0]) / float(self.trend[0]) ** 2
-        # Shares add up to one: where all groups are in the area alike, their errors make up for each other.
-        uneven_groups = in_groups / self.share - float(held.sum())
-        variance += float((uneven_groups**2 * self.share_variance).sum())
-        variance += float((self._in_regions(held) ** 2 * self.region_variance / self.region**2).sum())
-        outside = np.maximum(1 - part, 0.0)
-        variance += float((part**2 * self.now_variance + outside * held).sum())
-        variance += float((outside * uneven * (WITHIN * self.now) ** 2).sum())
-        value, error = float(held.sum()), float(np.sqrt(variance))
-        return Value(value, error, max(value - _NORMAL * error, 0.0), value + _NORMAL * error)
-
-
-def _spread(counts: Array, plain: Array, variance: float) -> float:
+def _spread(counts: Array, plain: Array, variance: float, doubt: Array) -> float:
     """How far stretches lie from what the map says, as a relative variance: what a look tells, joined with a guess."""
-    weight = max(float((plain**2).sum()), 1.0)
+    weight = max(float((plain**2 * doubt).sum()), 1.0)
     excess = float(((counts - plain) ** 2 - variance - plain).sum()) / weight
     unsure = 2.3 * (variance + float(plain.mean())) * np.sqrt(len(plain)) / weight
     joined = (STRETCH_SPREAD / _UNSURE**2 + excess / unsure**2) / (1 / _UNSURE**2 + 1 / unsure**2)

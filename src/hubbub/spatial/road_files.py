@@ -85,11 +85,15 @@ def _lines(path: str | Path) -> Iterator[tuple[list[tuple[float, float]], Mappin
         features = json.loads(Path(path).read_text(encoding="utf-8"))["features"]
         for feature in features:
             shape = feature["geometry"]
+            if shape is None:  # a feature without a place is allowed (RFC 7946, 3.2)
+                continue
             if shape["type"] in ("LineString", "MultiLineString"):
                 lines = [shape["coordinates"]] if shape["type"] == "LineString" else shape["coordinates"]
                 for line in lines:
                     yield [(float(x), float(y)) for x, y, *_ in line], feature.get("properties") or {}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror}.", "Check the path.") from None
+    except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(
             f"{str(path)!r} cannot be read as roads: {type(error).__name__}.",
             "Give a GeoJSON FeatureCollection of LineStrings.",

@@ -8,9 +8,12 @@ from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import distance_transform_edt
 
+from hubbub.errors import InvalidParameter
 from hubbub.released import Domain, Grid
 from hubbub.released.grid import Coordinates
+from hubbub.spatial.maps import MOST_LAID_OUT
 from hubbub.spatial.road_network import RoadNetwork
 from hubbub.spatial.supercover import Touched, supercover
 
@@ -83,7 +86,8 @@ class RoadCells(Domain):
     """The cells of a grid that a road touches, and no others: nothing can be anywhere else, so nothing is spent there.
 
     Vectors are as long as there are such cells, in the order of the grid; `spread` lays them out on all of it. A
-    position in a cell without a road is off the map, whoever it belongs to: no position ever draws a road.
+    position in a cell without a road is off the map, whoever it belongs to: no position ever draws a road. With `snap`
+    one that lies up to so many cells beside a road counts in the nearest cell that has one: receivers are never exact.
 
     >>> from hubbub.spatial import made_up
     >>> roads = RoadCells(RoadGrid.over(made_up(100), 64, 64))
@@ -93,13 +97,22 @@ class RoadCells(Domain):
 
     kind: ClassVar[str] = "road-cells"
 
-    def __init__(self, grid: RoadGrid) -> None:
-        self.grid = grid
-        self.codes: Whole = np.flatnonzero(grid.dense)
-        self._where = np.full(len(grid), -1, dtype=np.int32)
-        self._where[self.codes] = np.arange(len(self.codes), dtype=np.int32)
-        for array in (self.codes, self._where):
-            array.setflags(write=False)
+    def __init__(self, grid: RoadGrid, *, snap: int = 0) -> None:
+        if isinstance(snap, bool) or not isinstance(snap, int) or snap < 0:
+            raise InvalidParameter(f"`snap` is a whole number of cells from 0 on; got {snap!r}.")
+        if snap and len(grid) > MOST_LAID_OUT:
+            raise InvalidParameter(
+                f"`snap` looks up the nearest road of every cell, and {len(grid):,} are too many for that.",
+                f"Use at most {MOST_LAID_OUT:,} cells.",
+            )
+        self.grid, self.snap = grid, snap
+        self.codes: Whole = np.unique(grid.touched.cell)
+        if not len(self.codes):
+            raise InvalidParameter(
+                "No road touches this grid, so there is no place to count at.",
+                "Compare its `bounds` (west, south, east, north) with where the roads lie; the axes may be swapped.",
+            )
+        self.codes.setflags(write=False)
 
     @property
     def network(self) -> RoadNetwork:
@@ -109,7 +122,24 @@ class RoadCells(Domain):
     def touched(self) -> Touched:
         """Which road touches which of these cells."""
         line, cell, share = self.grid.touched
-        return Touched(line, self._where[cell].astype(np.int64), share)
+        return Touched(line, self._places(cell), share)
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32] | None:
+        """For each cell of the grid its place among these, or -1; None where that would be a table of gigabytes."""
+        if len(self.grid) > MOST_LAID_OUT:
+            return None
+        table = np.full(len(self.grid), -1, dtype=np.int32)
+        table[self.codes] = np.arange(len(self.codes), dtype=np.int32)
+        table.setflags(write=False)
+        return table
+
+    def _places(self, codes: Whole) -> Whole:
+        """The place of each cell of the grid among these cells; -1 for those without a road."""
+        if self._table is not None:
+            return self._table[codes].astype(np.int64)
+        at = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        return np.where(self.codes[at] == codes, at, -1).astype(np.int64)
 
     @property
     def names(self) -> Sequence[str]:
@@ -118,7 +148,7 @@ class RoadCells(Domain):
     def position(self, name: str) -> int:
         if name not in self.grid:
             raise self.unknown(name)
-        at = int(self._where[self.grid.position(name)])
+        at = int(self._places(np.array([self.grid.position(name)]))[0])
         if at < 0:
             raise self.unknown(name)
         return at
@@ -129,8 +159,38 @@ class RoadCells(Domain):
 
     def cells(self, x: ArrayLike, y: ArrayLike) -> Whole:
         """See `Map.cells`."""
+        if self.snap:
+            return self._snapped(x, y)
         codes = self.grid.cells(x, y)
-        return np.where(codes < 0, -1, self._where[codes]).astype(np.int64)
+        return np.where(codes < 0, -1, self._places(codes)).astype(np.int64)
+
+    def _snapped(self, x: ArrayLike, y: ArrayLike) -> Whole:
+        """Also of positions that lie beside the grid: its border may be the outermost road."""
+        grid, snap = self.grid, self.snap
+        with np.errstate(invalid="ignore", over="ignore"):
+            across, upward = grid.scaled(x, y)
+            near = (
+                (across >= -snap) & (across <= grid.columns + snap) & (upward >= -snap) & (upward <= grid.rows + snap)
+            )
+        # The grid's own eastern and northern border belong to its last cells.
+        column = np.where(across == grid.columns, grid.columns - 1, np.floor(np.where(near, across, 0.0)))
+        row = np.where(upward == grid.rows, grid.rows - 1, np.floor(np.where(near, upward, 0.0)))
+        wide, high = grid.columns + 2 * snap, grid.rows + 2 * snap
+        at = np.minimum(row.astype(np.int64) + snap, high - 1) * wide + np.minimum(
+            column.astype(np.int64) + snap, wide - 1
+        )
+        return np.where(near, self._nearest[np.where(near, at, 0)], -1).astype(np.int64)
+
+    @cached_property
+    def _nearest(self) -> NDArray[np.int32]:
+        """For each cell of the grid, and of a rim of `snap` cells around it, the place of the nearest one with a road;
+        -1 where that is too far away."""
+        assert self._table is not None
+        table = np.pad(self._table.reshape(self.grid.shape), self.snap, constant_values=-1)
+        away, (row, column) = distance_transform_edt(table < 0, return_indices=True)
+        near: NDArray[np.int32] = np.where(away <= self.snap, table[row, column], -1).astype(np.int32).ravel()
+        near.setflags(write=False)
+        return near
 
     def centres(self, at: ArrayLike) -> tuple[Array, Array]:
         return self.grid.centres(self.codes[np.asarray(at, dtype=np.int64)])
@@ -145,11 +205,12 @@ class RoadCells(Domain):
         return table.reshape(self.grid.shape)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "grid": self.grid.to_dict()}
+        facts = {"kind": self.kind, "grid": self.grid.to_dict()}
+        return {**facts, "snap": self.snap} if self.snap else facts
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> RoadCells:
-        return cls(RoadGrid.from_dict(facts["grid"]))
+        return cls(RoadGrid.from_dict(facts["grid"]), snap=facts.get("snap", 0))
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -17,17 +17,20 @@ from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.ukf import nothing_known
 from hubbub.released import Cost, Domain, Tick
+from hubbub.released.skewed import interval, quantile
+from hubbub.released.totals import as_value, positions_of
 from hubbub.released.value import Value
 from hubbub.spatial.noisy_sums import NoisySums, Parts
 from hubbub.spatial.road_belief import RoadBelief
+from hubbub.spatial.road_errors import RoadErrors
 from hubbub.spatial.road_map import RoadGrid
 from hubbub.spatial.road_units import RoadUnits
+from hubbub.spatial.trend import Trend
 
 TOTAL, TICKS, GROUPS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 20)
 """Of the budget: for the total of every tick, for that of groups, and for better ones at a look; the rest is for
 stretches."""
 _TOTAL, _GROUPS, _STRETCHES = "total", "groups", "stretches"
-_NORMAL = 1.959963984540054
 
 
 class Roads(OnlineMechanism):
@@ -98,7 +101,9 @@ class Roads(OnlineMechanism):
         """How many are in these cells (positions in the domain) after the last tick, with an interval; it is free."""
         if self._belief is None:
             raise InvalidParameter("Nothing was released yet, so no area is known of.", "Release a tick first.")
-        return self._belief.area(np.asarray(cells, dtype=np.int64))
+        some = positions_of(self.keys, cells)
+        causes = RoadErrors.of(self._belief).causes(self.keys, self._belief.now, some)
+        return as_value(causes.value, causes.variance, skewed=True)
 
     def cost(self, tick: Tick) -> Cost:
         if self._is_look(tick):
@@ -112,7 +117,10 @@ class Roads(OnlineMechanism):
         return Cost(epsilon=amount) if self.guarantee.kind == "pure" else Cost(rho=amount)
 
     def _measure(self, counts: Counts, cost: Cost) -> Measurement:
-        units, prices = self.units, self._prices(self._is_look(counts.tick))
+        look = self._is_look(counts.tick)
+        if look:  # before it draws: should that fail, the look is paid for, and must not be taken again
+            self._looked_at(counts.tick)
+        units, prices = self.units, self._prices(look)
         parts = {_TOTAL: self._whole, _GROUPS: units.groups, _STRETCHES: units.stretches}
         extra = {name: self._sums.measure(counts, parts[name], price) for name, price in prices.items()}
         # Beside each cell stands its share of the smallest sum that was measured, in whole numbers.
@@ -132,11 +140,11 @@ class Roads(OnlineMechanism):
             prices[_STRETCHES] = self._stretch_price
         return {name: self._priced(price) for name, price in prices.items()}
 
-    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:
+    def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
         before = None if self._belief is None else self._belief.later()
         if measurement is None:
             self._belief = None if before is None else before.unseen()
-            return nothing_known(self.keys) if self._belief is None else self._told(self._belief)
+            return nothing_known(self.keys) if self._belief is None else self._told(self._belief, before)
         look = _STRETCHES in measurement.extra
         sums = {name: values.astype(np.float64) for name, values in measurement.extra.items()}
         noise = {name: self._sums.variance(price) for name, price in self._prices(look).items()}
@@ -151,28 +159,20 @@ class Roads(OnlineMechanism):
         else:
             after = before.with_total(total, total_variance)
         after = after.with_groups(groups, groups_variance)
-        if look:
-            after = after.with_stretches(sums[_STRETCHES], noise[_STRETCHES])
-            self._looked_at(tick)
-        else:
-            after = after.unseen()
-        self._belief = after
-        return self._told(after)
+        self._belief = after.with_stretches(sums[_STRETCHES], noise[_STRETCHES]) if look else after.unseen()
+        return self._told(self._belief, before)
 
-    def _told(self, belief: RoadBelief) -> Estimate:
+    def _told(self, belief: RoadBelief, before: RoadBelief | None) -> Estimate:
         value, variance = belief.cells()
         error = np.sqrt(variance)
-        # Few vehicles are spread as those of a waiting line are, not evenly to both sides: a gamma distribution has
-        # the same mean and variance, and its quantiles are those of a cubed normal (Wilson & Hilferty 1931).
-        shape = np.maximum(value, 1e-12) ** 2 / np.maximum(variance, 1e-12)
-        lower, upper = (_quantile(value, shape, at) for at in (-_NORMAL, _NORMAL))
-        lower, upper = np.floor(lower), np.ceil(np.maximum(upper, value))  # vehicles are whole
+        lower, upper = interval(value, variance)
         if self.numbers == "point":
             # Divided by the count itself, a gamma of shape a weighs as one of shape a - 1 does: its median.
+            shape = np.maximum(value, 1e-12) ** 2 / np.maximum(variance, 1e-12)
             less = np.maximum(shape - 1, 0.0)
-            value = _quantile(value * less / np.maximum(shape, 1e-12), np.maximum(less, 1e-12), 0.0)
+            value = quantile(value * less / np.maximum(shape, 1e-12), np.maximum(less, 1e-12), 0.0)
             value = np.where(less > 0.2, value, 0.0)
-        return Estimate(value, error, np.minimum(lower, value), upper)
+        return Estimate(value, error, np.minimum(lower, value), upper, RoadErrors.of(belief, before))
 
     def _looked_at(self, tick: Tick) -> None:
         self._looked += 1
@@ -191,29 +191,20 @@ class Roads(OnlineMechanism):
         facts = {"looked": self._looked, "due": self._due}
         if self._belief is None:
             return facts, {}
-        return facts, {name: getattr(self._belief, name) for name in _KEPT}
+        return facts, self._belief.trend.to_arrays() | {name: getattr(self._belief, name) for name in _KEPT}
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self._looked, self._due = facts["looked"], facts["due"]
-        self._belief = RoadBelief(self.units, *(arrays[name] for name in _KEPT)) if arrays else None
+        if not arrays:
+            self._belief = None
+            return
+        self._belief = RoadBelief(self.units, Trend.from_arrays(arrays), *(arrays[name] for name in _KEPT))
 
 
-_KEPT = tuple(
-    name + error
-    for name, error in (
-        *(("trend", ""), ("trend", "_covariance")),
-        *((name, error) for name in ("share", "region", "factor", "now") for error in ("", "_variance")),
-    )
-)
+_KEPT = tuple(name + error for name in ("share", "region", "factor", "now") for error in ("", "_variance"))
 
 
 def _joined(one: Any, its: Any, other: Any, others: Any) -> tuple[Any, Any]:
     """The mean of two noisy values of the same, weighed by their variances, and its variance."""
     both = 1 / (1 / its + 1 / others)
     return both * (one / its + other / others), both
-
-
-def _quantile(mean: NDArray[np.float64], shape: NDArray[np.float64], at: float) -> NDArray[np.float64]:
-    ninth = 1 / (9 * np.maximum(shape, 1e-3))
-    found: NDArray[np.float64] = np.maximum(mean * np.maximum(1 - ninth + at * np.sqrt(ninth), 0.0) ** 3, 0.0)
-    return found

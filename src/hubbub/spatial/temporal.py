@@ -14,6 +14,7 @@ from hubbub.privacy import Guarantee
 from hubbub.release.releaser import Releaser
 from hubbub.release.ukf import nothing_known
 from hubbub.released import Domain, Tick
+from hubbub.spatial.maps import expect_few
 from hubbub.spatial.road_map import RoadGrid
 
 Array = NDArray[np.float64]
@@ -61,6 +62,7 @@ class Temporal(Releaser):
     )
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        expect_few(keys, self.name)
         super().__init__(keys, guarantee, source=source, **options)
         self._class = keys.dense.astype(np.intp) if isinstance(keys, RoadGrid) else None
         self._process = np.array([self.sparse_variance, self.dense_variance])

@@ -48,9 +48,11 @@ class Zones(Domain):
         """From a GeoJSON file with a FeatureCollection; `name` is the property that names each."""
         try:
             facts = json.loads(Path(path).read_text(encoding="utf-8"))
-            features = facts["features"]
+            features = [one for one in facts["features"] if one["geometry"] is not None]  # RFC 7946, 3.2
             names = [feature["properties"][name] for feature in features]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except OSError as error:
+            raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror}.", "Check the path.") from None
+        except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(
                 f"{str(path)!r} cannot be read as zones: {type(error).__name__}.",
                 f"Give a GeoJSON FeatureCollection whose features have polygons and a property {name!r}.",

@@ -93,9 +93,11 @@ def release_digest(packed: PackedRelease) -> bytes:
     p = packed
     variance = None if p.noise_variance is None else struct.pack(">d", p.noise_variance)
     parts = (p.estimates, p.standard_errors, p.lower, p.upper, p.measurements, variance)
-    if p.noise_variances is None and p.correlated is None:
+    if p.noise_variances is None and p.correlated is None and p.joint is None:
         return digest("release 1", *parts)
-    return digest("release 2", *parts, p.noise_variances, p.correlated)
+    if p.joint is None:
+        return digest("release 2", *parts, p.noise_variances, p.correlated)
+    return digest("release 3", *parts, p.noise_variances, p.correlated, p.joint)
 
 
 def mark(seal: bytes, tick: int, place: int, snapshot: bytes, account: str, settled: int, lost: int) -> bytes:

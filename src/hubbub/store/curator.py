@@ -15,6 +15,7 @@ from hubbub.mechanism import OnlineMechanism
 from hubbub.noise import require_secure
 from hubbub.privacy import Account
 from hubbub.released import Cost, Domain, Release, Snapshot, Tick
+from hubbub.released.few_bits import in_few_bits
 from hubbub.store.debit import Debit
 from hubbub.store.decisions import Counted, decided, expect_named, expect_no_keys_ahead
 from hubbub.store.faults import fault_point
@@ -164,7 +165,7 @@ class Curator:
                     self._stale = True
             self._ledger.keep_mark(self._position.pending[-1], self._account)
             self._unused.discard(tick.index)  # from here on the tick may have been drawn
-            release = self._releaser.release(counts)
+            release = in_few_bits(self._releaser.release(counts))
             fault_point("draw:done")
             self._settle(release)
             fault_point("publish")
@@ -291,7 +292,7 @@ class Curator:
         self._skip_unused(tick)
         if tick.index in self._unused:
             self._unused.discard(tick.index)
-            release = self._releaser.predict(tick)
+            release = in_few_bits(self._releaser.predict(tick))
             self._settle(release)
         else:
             release, self._position = self._ledger.settle_free(
@@ -301,7 +302,7 @@ class Curator:
         return release
 
     def _predicted(self, tick: Tick, lost: Cost | None = None) -> tuple[Release, bytes]:
-        release = self._releaser.predict(tick, lost)
+        release = in_few_bits(self._releaser.predict(tick, lost))
         return release, self._releaser.snapshot().to_bytes()
 
     def _change_domain(self, new: Counted | Callable[[Release], Counted], released: tuple[str, int]) -> Domain:
@@ -326,7 +327,7 @@ class Curator:
         """Ticks reserved ahead that the caller left out: nothing was drawn for them, so they settle for nothing."""
         while self._unused and (debit := self._position.pending[0]).tick < tick.index:
             self._unused.discard(debit.tick)
-            self._settle(self._releaser.predict(debit.at))
+            self._settle(in_few_bits(self._releaser.predict(debit.at)))
 
     def _book_lost(self, tick: Tick) -> Release:
         made: list[Release] = []

@@ -78,6 +78,17 @@ def _slips(connection: Connection) -> None:
     connection.execute(sa.text("ALTER TABLE debits ADD COLUMN settled_delta TEXT"))
 
 
+def _joint_errors(connection: Connection) -> None:
+    """A release may tell how errors of its keys go together."""
+    blob = "BLOB" if connection.dialect.name == "sqlite" else "BYTEA"
+    connection.execute(sa.text(f"ALTER TABLE releases ADD COLUMN joint {blob}"))
+
+
+def _retention(connection: Connection) -> None:
+    """The numbers of old releases may be let go."""
+    schema.metadata.create_all(connection, tables=[schema.forgotten], checkfirst=False)
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     _ledger,
     _queries_and_tokens,
@@ -87,6 +98,8 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     _noise_by_key,
     _domains,
     _slips,
+    _joint_errors,
+    _retention,
 )
 """Step i leads from version i to version i + 1; a fresh store walks through all of them.
 

@@ -21,6 +21,30 @@ _MOST_CELLS = 5_000_000
 """Releases read at a time, in ticks times keys: few ticks of a stream with many keys."""
 
 
+_LATEST = (
+    RELEASES.where(_R.stream == sa.bindparam("id"), _R.tick >= sa.bindparam("first"))
+    .order_by(_R.tick.desc())
+    .limit(sa.bindparam("count"))
+)
+
+
+def latest(
+    database: Database, stream: Stream, history_of: Callable[[Connection, Stream], History], count: int, first: int
+) -> list[Release]:
+    """The newest `count` of them from tick `first` on, oldest first."""
+    with database.read() as connection:
+        history = history_of(connection, stream)
+        rows = connection.execute(_LATEST, {"id": stream.id, "first": first, "count": count}).all()
+    return [history.release(row) for row in reversed(rows)]
+
+
+def first_tick(database: Database, stream: Stream) -> int | None:
+    """The oldest tick of which there is a release."""
+    with database.read() as connection:
+        found = connection.execute(sa.select(sa.func.min(_R.tick)).where(_R.stream == stream.id)).scalar()
+    return None if found is None else int(found)
+
+
 def releases(
     database: Database,
     stream: Stream,

@@ -128,7 +128,18 @@ releases = Table(
     Column("noise_variance", Double),
     Column("noise_variances", _Bytes),
     Column("correlated", Integer),
+    Column("joint", _Bytes),
 )
+
+forgotten = Table(
+    "forgotten",
+    metadata,
+    Column("stream", _Number, ForeignKey("streams.id"), primary_key=True),
+    Column("tick", BigInteger, primary_key=True, autoincrement=False),
+    Column("digest", _Bytes, nullable=False),
+    Column("measured", Integer, nullable=False),
+)
+"""Of releases whose numbers were let go: what the chain rests on, and whether they were measured."""
 
 states = Table(
     "states",

@@ -18,13 +18,13 @@ from hubbub.privacy import Guarantee, Part
 from hubbub.ranges import RangeStream
 from hubbub.ranges.old_streams import FAULTY, doubt
 from hubbub.released import Domain, Release, Snapshot
-from hubbub.store import answers, cut, decisions, grants, left_behind, pages, queries, schema, streams
+from hubbub.store import answers, cut, decisions, grants, left_behind, pages, queries, retention, schema, streams
 from hubbub.store.budget import Budget, Spending
 from hubbub.store.curator import Curator
 from hubbub.store.database import Database
 from hubbub.store.debit import COLUMNS, Debit
 from hubbub.store.decision import Decision
-from hubbub.store.decisions import RELEASES, History
+from hubbub.store.decisions import History
 from hubbub.store.grants import StoredGrant
 from hubbub.store.ledger import Ledger, Position
 from hubbub.store.mark_file import set_back
@@ -38,9 +38,7 @@ from hubbub.store.tokens import Tokens
 from hubbub.store.total import Total
 from hubbub.store.verification import Verification, verify
 
-_D, _R = schema.debits.c, schema.releases.c
-_OF_STREAM = RELEASES.where(_R.stream == sa.bindparam("id"), _R.tick >= sa.bindparam("first"))
-_LATEST = _OF_STREAM.order_by(_R.tick.desc()).limit(sa.bindparam("count"))
+_D = schema.debits.c
 
 LINES_CHECKED_ON_OPEN = 1_000
 """How much of a ledger's end is verified before a curator goes on; `verify` checks all of it."""
@@ -317,13 +315,17 @@ class Store:
                 raise InvalidParameter(f"`{name}` must be a whole number from 0 on; got {value}.")
         return pages.releases(self.database, self._resolve(stream), self._history, first or 0, last, limit)
 
+    def first_tick(self, stream: str | Stream) -> int | None:
+        """The oldest tick whose numbers are still there; None if there is none."""
+        return pages.first_tick(self.database, self._resolve(stream))
+
     def latest(self, stream: str | Stream, count: int = 1, *, first: int = 0) -> list[Release]:
         """The newest `count` releases from tick `first` on, oldest of them first; fewer if there are fewer."""
-        stream = self._resolve(stream)
-        with self.database.read() as connection:
-            history = self._history(connection, stream)
-            rows = connection.execute(_LATEST, {"id": stream.id, "first": first, "count": count}).all()
-        return [history.release(row) for row in reversed(rows)]
+        return pages.latest(self.database, self._resolve(stream), self._history, count, first)
+
+    def forget(self, stream: str | Stream, before: int) -> int:
+        """Let go of the numbers of all releases before a tick; how many. What was spent, and its proof, stay."""
+        return retention.forget(self.database, self._resolve(stream), before)
 
     def budget(self, stream: str | Stream) -> Budget:
         """Spent and left of a stream's grant: of all its streams together, whichever is named, with each one's own.
@@ -416,10 +418,7 @@ class Store:
         cut.forget(self.database, self._resolve(stream).id, before)
 
     def remember_answer(self, stream: str | Stream, key_hash: bytes, body_hash: bytes, tick: int) -> tuple[bytes, int]:
-        """Keep which tick answered the request `key_hash`; if it was answered before, what was answered then stands.
-
-        The newest 100,000 of a stream are kept.
-        """
+        """Keep which tick answered `key_hash` (the newest 100,000 do); what was answered before stands."""
         return answers.remember(self.database, self._resolve(stream).id, key_hash, body_hash, tick)
 
     def answer(self, stream: str | Stream, key_hash: bytes) -> tuple[bytes, int] | None:

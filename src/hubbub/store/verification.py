@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -12,7 +13,7 @@ from sqlalchemy.engine import Connection
 from hubbub.errors import HubbubError, LedgerBroken
 from hubbub.privacy import Account
 from hubbub.store import chain, decisions, grants, schema
-from hubbub.store.cells import Shape
+from hubbub.store.cells import Shape, broken
 from hubbub.store.checkpoint import Checkpoint, account_text
 from hubbub.store.database import Database
 from hubbub.store.debit import COLUMNS as DEBIT_COLUMNS
@@ -22,15 +23,25 @@ from hubbub.store.decisions import History
 from hubbub.store.packing import PackedRelease
 from hubbub.store.stream import Stream
 
-_D, _R, _S = schema.debits.c, schema.releases.c, schema.states.c
+_D, _R, _S, _F = schema.debits.c, schema.releases.c, schema.states.c, schema.forgotten.c
 _WIDTH = len(DEBIT_COLUMNS)
 _PAGE = 2_000
 _MOST_CELLS = 5_000_000
 _MOST_FAULTS = 100
 
 _ROWS = (
-    sa.select(*DEBIT_COLUMNS, _R.tick.label("released"), *(_R[name] for name in PackedRelease.__slots__))
-    .select_from(schema.debits.outerjoin(schema.releases, sa.and_(_R.stream == _D.stream, _R.tick == _D.tick)))
+    sa.select(
+        *DEBIT_COLUMNS,
+        _F.digest,
+        _F.measured,
+        _R.tick.label("released"),
+        *(_R[name] for name in PackedRelease.__slots__),
+    )
+    .select_from(
+        schema.debits.outerjoin(schema.releases, sa.and_(_R.stream == _D.stream, _R.tick == _D.tick)).outerjoin(
+            schema.forgotten, sa.and_(_F.stream == _D.stream, _F.tick == _D.tick)
+        )
+    )
     .where(_D.stream == sa.bindparam("id"), _D.tick > sa.bindparam("after"))
     .order_by(_D.tick)
     .limit(sa.bindparam("page"))
@@ -51,8 +62,21 @@ _ORPHANS = (
     .order_by(_R.tick)
     .limit(_MOST_FAULTS)
 )
+_FORGOTTEN = Shape([_F.digest, _F.measured])
 _RELEASE = Shape([_R[name] for name in PackedRelease.__slots__])
 _STATE = sa.select(*(_S[name] for name in Checkpoint.__slots__)).where(_S.stream == sa.bindparam("id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of a release: its digest, on which the chain rests, and whether it was measured.
+
+    `forgotten` where its numbers were let go and the digest alone was kept.
+    """
+
+    digest: bytes
+    measured: bool
+    forgotten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +156,33 @@ def _page(stream: Stream, changes: Sequence[Decision]) -> int:
 
 def _rows(
     connection: Connection, stream: Stream, after: int, page: int = _PAGE
-) -> Iterator[tuple[Debit, PackedRelease | None]]:  # fmt: skip
+) -> Iterator[tuple[Debit, Outcome | None]]:  # fmt: skip
     while True:
         rows = connection.execute(_ROWS, {"id": stream.id, "after": after, "page": page}).all()
         for row in rows:
             values = tuple(row)
             debit = Debit.read(values[:_WIDTH], stream.name, amounts=False)
-            packed = values[_WIDTH + 1 :]
-            if values[_WIDTH] is not None and not _RELEASE.fits(packed):
-                _RELEASE.checked(packed, f"stream {stream.name!r}, tick {debit.tick}")
-            yield debit, None if values[_WIDTH] is None else PackedRelease(*packed)
+            yield debit, _outcome(stream, debit, values[_WIDTH : _WIDTH + 2], values[_WIDTH + 2], values[_WIDTH + 3 :])
         if len(rows) < page:
             return
         after = rows[-1].tick
+
+
+def _outcome(
+    stream: Stream, debit: Debit, forgotten: tuple[Any, ...], released: int | None, packed: tuple[Any, ...]
+) -> Outcome | None:
+    where = f"stream {stream.name!r}, tick {debit.tick}"
+    if released is not None:
+        if not _RELEASE.fits(packed):
+            _RELEASE.checked(packed, where)
+        release = PackedRelease(*packed)
+        return Outcome(chain.release_digest(release), release.measurements is not None, forgotten[0] is not None)
+    if forgotten[0] is None:
+        return None
+    digest, measured = _FORGOTTEN.checked(forgotten, where)
+    if measured not in (0, 1):
+        raise broken(_F.measured, where)
+    return Outcome(digest, measured == 1, forgotten=True)
 
 
 class _Walk:
@@ -170,7 +208,7 @@ class _Walk:
             self._seal, self._sealed = before.seal or b"", (before.tick, before.place)
             self._account = None
 
-    def step(self, debit: Debit, release: PackedRelease | None) -> None:
+    def step(self, debit: Debit, release: Outcome | None) -> None:
         if debit.place != self.place + 1:
             self._fault(debit, f"line {self.place + 1} is missing, or this one was put in (it says {debit.place})")
         elif debit.previous != self._hash:
@@ -214,14 +252,14 @@ class _Walk:
         brought = one.tick == self.tick and (one.evidence, one.evidence_tick) == (self._stream.name, self.tick)
         return one.tick == self.tick + 1 or (brought and self._stream.finds_keys)
 
-    def _outcome(self, debit: Debit, release: PackedRelease | None) -> None:
+    def _outcome(self, debit: Debit, release: Outcome | None) -> None:
         if self._counts["reserved"]:
             self._fault(debit, "it has an outcome, but the tick before it has none")
         if release is None:
             self._fault(debit, "its release is missing")
         else:
             cost = (debit.settled_epsilon or "", debit.settled_rho or "")
-            parts = (debit.hash, debit.state, *cost, chain.release_digest(release), debit.settled_delta)
+            parts = (debit.hash, debit.state, *cost, release.digest, debit.settled_delta)
             if debit.seal != chain.seal(self._seal, *parts):
                 self._fault(debit, "its outcome (state, settled amount or release) was changed, or that before it")
             else:
@@ -233,14 +271,14 @@ class _Walk:
         if self._seal.hex() == self._anchor:
             self._anchor_tick = debit.tick
 
-    def _plausible(self, debit: Debit, release: PackedRelease) -> None:
+    def _plausible(self, debit: Debit, release: Outcome) -> None:
         """Unchanged, but was it ever right? A ledger written by something else than Hubbub may not be."""
         try:
             debit.expect_amounts(self._stream.name)
         except LedgerBroken as error:
             self._fault(debit, error.message)
             return
-        measured = release.measurements is not None
+        measured = release.measured
         if debit.state == "lost" and (debit.cost != debit.limit or measured):
             self._fault(debit, "a lost tick must be predicted and keep its whole reserved cost")
         if measured and debit.cost.is_free:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 from tests.support.patience import until
+from tests.support.small_city import feed
 
 from hubbub.monitor.running import Running
 from hubbub.monitor.settings import MonitorSettings
@@ -133,6 +134,26 @@ def test_keys_are_found_in_what_a_broker_brings(broker, postgres_url):
         assert all(store.verify(name).ok for name in ("site", "site.keys"))
         told = [*said, *(name for one in store.releases("site.keys") for name in one.keys.names)]
     assert secret not in "\n".join(told)
+
+
+def test_a_city_s_feeds_from_a_broker(broker, postgres_url):
+    """A message is a feed of several vehicles; each counts once in a tick, and feeds are not taken for lines."""
+    facts = settings(broker, postgres_url).model_dump(exclude={"keys", "publish", "store", "source"}) | {
+        "source": broker.source | {"format": "gtfs-realtime"},
+        "grid": {"columns": 2, "rows": 1, "bounds": [8.0, 53.0, 8.2, 53.1]},
+        "privacy": {"protect": "trip", "max_ticks": 1, "timeout": "1min", "epsilon": 1000.0, "allow_weak": True},
+        "store": {"url": postgres_url},
+    }
+    wanted = MonitorSettings.model_validate(facts)
+    with Store.open(postgres_url) as store:
+        with Running(wanted, serve=False, say=lambda _: None):
+            until(lambda: list(store.releases("site", limit=1)), "what comes now is in a tick of the stream")
+            for begin in (0, 10):
+                seen = [(f"bus {number}", 8.05, 53.05) for number in range(begin, begin + 20)]
+                name = str(uuid.uuid4())
+                broker.send([(name, feed(seen, datetime.now(UTC)))] * 2)
+            assert wait_for(store, 30) == 30
+        assert store.verify("site").ok
 
 
 def _under(store, key, first):

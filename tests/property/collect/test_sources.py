@@ -17,17 +17,18 @@ from tests.support.worlds import LogWorld, worlds
 from hubbub.collect import Collector
 from hubbub.collect.identity import Identity
 from hubbub.collect.sources import FollowedFile, JsonLines
+from hubbub.collect.sources.documents import gtfs_realtime
 from hubbub.monitor.pipeline import Pipeline
 from hubbub.privacy.unit import Event, Session, Window
 
-LIVE, FILES = ["log, combined", "log, json", "spool"], ["log", "jsonl", "csv", "parquet"]
+LIVE, FILES = ["log, combined", "log, json", "spool", "feeds"], ["log", "jsonl", "csv", "parquet"]
 
 
 @pytest.mark.parametrize("number", range(len(LIVE)))
 @pytest.mark.parametrize("which", range(len(UNITS)))
 def test_neighbours_of_live_sources_look_the_same(number, which, tmp_path):
     unit, stay = UNITS[which]
-    found = list(pairs(worlds(tmp_path)[LIVE[number]], unit, stay, [3 * which + number], people=3))
+    found = list(pairs(worlds(tmp_path)[LIVE[number]], unit, stay, [len(LIVE) * which + number], people=3))
     assert len(found) >= 4
     assert [pair for pair in found if pair[2]] == []
 
@@ -65,6 +66,17 @@ def test_a_session_counted_in_more_ticks_is_found(tmp_path):
 def test_a_session_counted_under_more_keys_is_found(tmp_path):
     found = faults(log(tmp_path), Session(2, LONG), True, counted_as=Session(2, LONG, 2))
     assert any("a tick changes by 2" in wrong for wrong in found)
+
+
+def test_a_feed_that_is_lost_with_one_of_its_vehicles_is_found(tmp_path, monkeypatch):
+    """As the library reads it: whole, or not at all."""
+
+    def whole_or_not_at_all(body):
+        lines = gtfs_realtime(body)
+        return b"-" if b"\n-" in b"\n" + lines else lines
+
+    monkeypatch.setattr("tests.support.worlds.gtfs_realtime", whole_or_not_at_all)
+    assert faults(worlds(tmp_path)["feeds"], Session(2, LONG), False)
 
 
 class SkipsWhatIsEmpty(Company):

@@ -26,6 +26,8 @@ KEYS = ("front", "news", "sports", "/a?b=<c>", "weather")
 READS = (
     "/", "/top", "/about", "/guarantee", "/curator", "/login", "/metrics", "/healthz", "/openapi.json", "/nothing",
     "/assets/style.css", "/key", "/ranges", "/items", "/v1/streams", "/v1/streams/{s}/items",
+    "/map", "/v1/streams/{s}/map", "/v1/streams/{s}/map/shape", "/v1/streams/{s}/map/frames/{tick}",
+    "/v1/streams/{s}/area", "/v1/streams/{s}/mds/metrics", "/v1/streams/{s}/mds/metrics/{tick}",
     "/v1/streams/{s}/releases", "/v1/streams/{s}/range",
     "/v1/streams/{s}/top", "/v1/streams/{s}/alerts", "/v1/streams/{s}/budget", "/v1/streams/{s}/status",
     "/v1/streams/{s}/truth", "/v1/streams/{s}/events",
@@ -106,7 +108,30 @@ words = st.sampled_from(
     ["site", "site.ranges", "other", "0", "4", "-1", "x", "news", "/a?b=<c>", "9" * 25, "2026-01-01T00:00Z", ""]
 )
 parameters = st.dictionaries(
-    st.sampled_from(["first", "last", "limit", "key", "format", "from", "to", "k", "name", "stream", "next", "each"]),
+    st.sampled_from(
+        [
+            "first",
+            "last",
+            "limit",
+            "key",
+            "format",
+            "from",
+            "to",
+            "k",
+            "name",
+            "stream",
+            "next",
+            "each",
+            "tick",
+            "base",
+            "bounds",
+            "polygon",
+            "area",
+            "cell",
+            "at",
+            "map",
+        ]
+    ),
     words,
 )
 accepts = st.sampled_from(["*/*", "text/html", "text/csv", "application/vnd.apache.arrow.stream", "image/png", ";;,"])
@@ -118,7 +143,7 @@ roles = st.sampled_from([None, "reader", "curator", "ingest"])
 def test_reading_never_shows_a_planted_value(server, ear, path, stream, query, accept, role, method):
     client, tokens = server
     headers = {"Accept": accept} | ({"Authorization": f"Bearer {tokens[role]}"} if role else {})
-    address = path.replace("{s}", "site" if stream in ("", "/a?b=<c>") else stream)
+    address = path.replace("{s}", "site" if stream in ("", "/a?b=<c>") else stream).replace("{tick}", "4")
     answer = client.request(method, address, params=query, headers=headers)
     assert answer.status_code < 600
     assert PLANTED not in everything(answer)

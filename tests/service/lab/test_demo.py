@@ -11,7 +11,7 @@ from tests.support.patience import PATIENCE, until
 
 
 @pytest.fixture
-def demo():
+def demo(request):
     command = [
         sys.executable,
         "-m",
@@ -24,6 +24,7 @@ def demo():
         "--seconds",
         "600",
         "--json",
+        *getattr(request, "param", []),
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     text = ""
@@ -56,3 +57,18 @@ def test_the_demo_shows_a_living_site(demo):
     until(lambda: json.loads(get(demo, where))["settled"] >= settled + 3, "new ticks come")
     metrics = get(demo, "/metrics")
     assert "hubbub" in metrics
+
+
+@pytest.mark.parametrize("demo", [["--city"]], indirect=True)
+def test_the_demo_shows_a_living_city(demo):
+    where = f"/v1/streams/{demo['stream']}"
+    budget = json.loads(get(demo, f"{where}/budget"))
+    assert "Each trip" in budget["guarantee"]
+    settled = budget["settled"]
+    assert settled >= 50, "the last two minutes were played before the door opened"
+    page = get(demo, "/")
+    assert "Example City" in page
+    assert "vehicles on the road" in page
+    until(lambda: json.loads(get(demo, f"{where}/budget"))["settled"] >= settled + 3, "new ticks come")
+    told = json.loads(get(demo, f"{where}/releases?limit=1"))
+    assert told

@@ -6,7 +6,6 @@ what is asked and what was found is more than five of its standard errors. The l
 a filter that does not adapt, or noise smaller than stated, must be found out.
 """
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -85,7 +84,7 @@ def test_control_intervals_for_other_noise_do_not_cover():
 
     class Mistaken(Navigation):
         def _estimate(self, tick, measurement):
-            told = None if measurement is None else replace(measurement, variance=measurement.variance / 4)
+            told = None if measurement is None else measurement._replace(variance=measurement.variance / 4)
             return super()._estimate(tick, told)
 
     def make(model, promise, source):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -95,7 +94,7 @@ class PromisesLess(Broken):
 
 class LittleNoise(Broken):
     def _measure(self, counts, cost):
-        return replace(super()._measure(counts, Cost(epsilon=cost.epsilon * 3, rho=cost.rho * 9)), cost=cost)
+        return super()._measure(counts, Cost(epsilon=cost.epsilon * 3, rho=cost.rho * 9))._replace(cost=cost)
 
 
 class Overcharges(Broken):
@@ -252,7 +251,7 @@ class MeasuresPredictions(Broken):
     def broken_predict(self, tick: Tick, lost: Cost | None = None) -> Release:
         Lpa.predict(self, tick, lost)
         estimate = self._estimate(tick, None)
-        return Release(tick, self.keys, *estimate, np.zeros(len(self.keys), dtype=np.int64), 1.0)
+        return Release(tick, self.keys, *estimate[:4], np.zeros(len(self.keys), dtype=np.int64), 1.0)
 
 
 class PredictsNonsense(Broken):
@@ -440,7 +439,7 @@ class ChoosesNoiseByKeys(Broken):
 
     def _measure(self, counts, cost):
         more = 3 if len(self.keys) == 2 else 1
-        return replace(super()._measure(counts, Cost(cost.epsilon * more, cost.rho * more)), cost=cost)
+        return super()._measure(counts, Cost(cost.epsilon * more, cost.rho * more))._replace(cost=cost)
 
 
 CONTROLS: list[tuple[str, Callable[..., OnlineMechanism], str]] = [

@@ -3,7 +3,6 @@
 # ruff: noqa: ARG002 - controls override methods and look away
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -38,7 +37,7 @@ class LittleNoise(Lpa):
     """Noise at 70 % of its scale, or half its variance."""
 
     def _measure(self, counts, cost):
-        return replace(super()._measure(counts, Cost(cost.epsilon * 10 / 7, cost.rho * 2)), cost=cost)
+        return super()._measure(counts, Cost(cost.epsilon * 10 / 7, cost.rho * 2))._replace(cost=cost)
 
 
 class ForgetsItems(Lpa):
@@ -60,7 +59,7 @@ class _Narrow:
 class OneDrawForAllKeys(Lpa):
     def _measure(self, counts, cost):
         narrow = _Narrow(self._perturbation.noise(cost))
-        return replace(super()._measure(counts, cost), values=narrow.sample(3) + counts.values.reveal())
+        return super()._measure(counts, cost)._replace(values=narrow.sample(3) + counts.values.reveal())
 
 
 class OneDrawForAllTicks(Lpa):
@@ -69,7 +68,7 @@ class OneDrawForAllTicks(Lpa):
     def _measure(self, counts, cost):
         if self.kept is None:
             self.kept = self._perturbation.noise(cost).sample(len(self.keys))
-        return replace(super()._measure(counts, cost), values=self.kept + counts.values.reveal())
+        return super()._measure(counts, cost)._replace(values=self.kept + counts.values.reveal())
 
 
 class LooksBeforeItMeasures(Lpa):
@@ -154,7 +153,7 @@ class AsksForNothing(Bd):
 
     def _measure(self, counts, cost):
         measured = super()._measure(counts, cost)
-        return replace(measured, cost=self._as_cost(self._account.amount(measured.cost) - self._question))
+        return measured._replace(cost=self._as_cost(self._account.amount(measured.cost) - self._question))
 
 
 class GroupsWithoutNoise(Pegasus):
@@ -171,24 +170,24 @@ class Fractions(Lpa):
 
     def _measure(self, counts, cost):
         values = self._perturbation.noise(cost).sample(3) + counts.values.reveal() * 0.1
-        return replace(super()._measure(counts, cost), values=np.rint(values).astype(np.int64))
+        return super()._measure(counts, cost)._replace(values=np.rint(values).astype(np.int64))
 
 
 class Multiplies(Lpa):
     def _measure(self, counts, cost):
         values = np.array([2]) * self._perturbation.noise(cost).sample(3) + counts.values.reveal()
-        return replace(super()._measure(counts, cost), values=values)
+        return super()._measure(counts, cost)._replace(values=values)
 
 
 class AddsNoiseToNoise(Lpa):
     def _measure(self, counts, cost):
         noise = self._perturbation.noise(cost)
-        return replace(super()._measure(counts, cost), values=noise.sample(3) + noise.sample(3))
+        return super()._measure(counts, cost)._replace(values=noise.sample(3) + noise.sample(3))
 
 
 class PlainArrays(Lpa):
     def _measure(self, counts, cost):
-        return replace(super()._measure(counts, cost), values=np.sort(self._perturbation.noise(cost).sample(3)))
+        return super()._measure(counts, cost)._replace(values=np.sort(self._perturbation.noise(cost).sample(3)))
 
 
 class OtherBytes(Lpa):
@@ -202,7 +201,7 @@ class Gaussian(Lpa):
 
     def _measure(self, counts, cost):
         values = DiscreteGaussian(400, source=self.source).sample(3) + counts.values.reveal()
-        return replace(super()._measure(counts, cost), values=values)
+        return super()._measure(counts, cost)._replace(values=values)
 
 
 class DrawsMoreForMany(Lpa):

@@ -72,7 +72,7 @@ def test_a_replay_compares_what_is_charged_for_slips() -> None:
 
         def _measure(self, counts, cost):
             true = int(counts.values.reveal().sum())
-            return replace(super()._measure(counts, cost), cost=Cost(rho=cost.rho, delta=cost.delta / (1 + true)))
+            return super()._measure(counts, cost)._replace(cost=Cost(rho=cost.rho, delta=cost.delta / (1 + true)))
 
     with pytest.raises(CheckFailed, match="the cost of a tick differs between neighbours"):
         replay_releaser(lambda source: Peeks(KEYS, SLIPPING, source=source), pair)

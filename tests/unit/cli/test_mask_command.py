@@ -49,6 +49,7 @@ def test_a_day_from_end_to_end(made, capsys, monkeypatch, tmp_path):
     words = ["mask", "explain", chain, policy, "--sensitive", "clinic", "--shown", tmp_path / "shown"]
     told = json.loads(answer(capsys, *words, "--json"))
     assert max(belief["rise"] for belief in told["beliefs"]) <= 0.1 + 1e-9
+    assert (told["beyond"], "points of a hundred" in told["promise"]) == (0, True)
     assert "rises of belief" in answer(capsys, *words)
 
 
@@ -66,6 +67,11 @@ def test_masking_alone_gives_it_away(made, capsys, tmp_path):
         )
     )
     assert told["beliefs"][0]["after"] == 1.0
+    assert (told["promise"], told["beyond"]) == (None, 1), "no promise is printed under its own breach"
+    words = answer(capsys, "mask", "explain", chain, naive, "--sensitive", "clinic", "--shown", tmp_path / "shown")
+    assert "▲" in words
+    assert "it promises nothing" in words
+    assert "points of a hundred" not in words.partition("Against whom")[0]
 
 
 def test_every_method_and_every_secret(made, capsys, tmp_path):
@@ -131,3 +137,35 @@ def test_days_with_a_heading(tmp_path, capsys):
     path.write_text("day,tick,context\nmo,1,b\nmo,0,a\ntu,0,a\ntu,1,a\n")
     told = json.loads(answer(capsys, "mask", "fit", path, "--out", tmp_path / "chain.json", "--json"))
     assert (told["days"], told["ticks"], told["contexts"]) == (2, 2, ["a", "b"])
+
+
+def test_pictures_of_a_day(made, capsys, tmp_path):
+    chain, policy, _ = made
+    days, out, picture = tmp_path / "days.csv", tmp_path / "again.json", tmp_path / "chain.svg"
+    answer(capsys, "mask", "fit", days, "--out", out, "--plot", picture)
+    assert picture.read_text().startswith("<svg")
+    believed = tmp_path / "believed.svg"
+    answer(capsys, "mask", "explain", chain, policy, "--sensitive", "clinic", "--plot", believed)
+    assert "clinic" in believed.read_text()
+    wrong = tmp_path / "new.json", tmp_path / "picture.png"
+    told = answer(capsys, "mask", "fit", days, "--out", wrong[0], "--plot", wrong[1], "--json", code=2)
+    assert "does not end in .svg" in told
+    assert not wrong[0].exists(), "refused before anything is written"
+
+
+def test_planning_again_when_days_were_added(made, capsys, tmp_path):
+    chain, policy, _ = made
+    more, newer, again = tmp_path / "more.csv", tmp_path / "newer.json", tmp_path / "again.bin"
+    more.write_text(DAYS + "\n" + "\n".join(["home,clinic,clinic,home", "home,bar,work,home"]))
+    answer(capsys, "mask", "fit", more, "--out", newer, "--smoothing", 0)
+    words = ["mask", "plan", newer, "--sensitive", "clinic", "--out", again, "--before", policy]
+    assert "Earlier policies" in answer(capsys, *words)
+    told = json.loads(answer(capsys, *words, "--also", chain, "--json"))
+    [past] = told["before"]
+    assert past["rise"] > 0.1
+    assert not past["keeps"]
+    assert told["method"] == told["chosen"] == "for-several"
+    words = ["mask", "plan", newer, "--sensitive", "clinic", "--out", tmp_path / "third.bin", "--before", again]
+    assert json.loads(answer(capsys, *words, "--json"))["before"][0]["keeps"]
+    refused = answer(capsys, *words, "--also", chain, "--method", "simulatable", "--json", code=2)
+    assert "tosses coins" in refused

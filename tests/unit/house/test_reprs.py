@@ -47,8 +47,12 @@ def lists(folder):
 
 
 PROMISE = hb.Guarantee.pure(hb.Session(max_ticks=20), 1)
+DAYS = hb.ContextChain.fit(["abc", "acb"])
 MADE = {
+    "Adversary": lambda _: hb.Adversary(hb.Hybrid.plan(DAYS, [hb.Secret("a")], "0.1")),
     "Alerts": lambda _: hb.detect([release()]),
+    "BeliefBound": lambda _: hb.Hybrid.plan(DAYS, [hb.Secret("a")], "0.1").promise,
+    "ContextChain": lambda _: DAYS,
     "CountSeries": lambda _: hb.read_series({"flu": [COUNT]}),
     "Discovered": lambda _: hb.Discovered(),
     "Event": lambda _: hb.Event(),
@@ -56,6 +60,7 @@ MADE = {
     "Grid": lambda _: hb.Grid(3, 2),
     "Guarantee": lambda _: PROMISE,
     "Hierarchy": lambda _: hb.Hierarchy({"city": None}),
+    "Hybrid": lambda _: hb.Hybrid.plan(DAYS, [hb.Secret("a")], "0.1"),
     "ItemPlan": lambda _: hb.plan_items({"user": [0], "item": [COUNT]}, max_items=[1], runs=1),
     "Keys": lambda _: hb.Keys(["front"]),
     "Lists": lists,
@@ -67,7 +72,9 @@ MADE = {
     "Ranges": lambda _: ranges(),
     "Release": lambda _: release(),
     "ReleasedSeries": lambda _: hb.ReleasedSeries((release(),), PROMISE, "lpa", "bound"),
+    "Secret": lambda _: hb.Secret("a"),
     "Session": lambda _: hb.Session(max_ticks=20, timeout=timedelta(minutes=30)),
+    "Trip": lambda _: hb.Trip(max_ticks=20, timeout=timedelta(minutes=30)),
     "Store": store,
     "Tick": lambda _: hb.Tick(0),
     "User": lambda _: hb.User(horizon=365),

@@ -7,11 +7,18 @@ import pytest
 import hubbub.lab.maskit as maskit
 from hubbub.contexts import ContextChain, MaskSensitive, Secret, Simulatable
 from hubbub.lab.context_people import TICKS, Person, made_up
+from hubbub.lab.maskit_again import KNOWN, again_rows, again_table, steps
 
 
 @pytest.fixture(scope="module")
 def people():
     return made_up(7, 3, days=40)
+
+
+@pytest.fixture(scope="module")
+def mornings(people):
+    """The same people from seven to eleven: planned in no time."""
+    return [Person(person.name, [day[14:22] for day in person.days]) for person in people]
 
 
 def test_made_up_days_are_whole_and_the_same_for_a_seed(people):
@@ -23,8 +30,8 @@ def test_made_up_days_are_whole_and_the_same_for_a_seed(people):
         assert "home" in person.contexts
 
 
-def test_masking_breaches_and_the_others_do_not(people):
-    rows = [maskit.try_person(person, maskit.choose(person, 2, 1), 0.1, 1) for person in people]
+def test_masking_breaches_and_the_others_do_not(mornings):
+    rows = [maskit.try_person(person, maskit.choose(person, 2, 1), 0.1, 1) for person in mornings]
     assert sum(row["mask-sensitive breached"] for row in rows) > 0
     for row in rows:
         assert row["simulatable breached"] == row["probabilistic breached"] == row["hybrid breached"] == 0
@@ -43,9 +50,20 @@ def test_what_is_shown_is_counted_as_devices_show_it():
     assert maskit.breaches_of(masking, person.tested, [["b", None]] * 2) == (0, 0, 2)
 
 
-def test_a_whole_run(people, monkeypatch):
-    monkeypatch.setattr(maskit, "made_up", lambda *_: people[:1])
-    monkeypatch.setattr(maskit, "surveyed", lambda *_: people[1:2])
+def test_a_whole_run(mornings, monkeypatch):
+    monkeypatch.setattr(maskit, "made_up", lambda *_: mornings[:1])
+    monkeypatch.setattr(maskit, "surveyed", lambda *_: mornings[1:2])
     result = maskit.maskit_result(True, 1, lambda _: None, lambda: None)
-    assert [row["kind"] for row in result.rows] == ["made up", "survey"]
-    assert [len(table.rows) for table in result.tables] == [2, 2, 2]
+    assert [row["kind"] for row in result.rows] == ["made up"] * 2 + ["survey"] * 2
+    assert [len(table.rows) for table in result.tables] == [4, 4, 4, 4]
+
+
+def test_plans_that_knew_fewer_days(mornings):
+    done = []
+    rows = again_rows("made up", mornings[:1], lambda person: maskit.choose(person, 2, 1), lambda: done.append(1))
+    assert len(rows) == len(done) == steps(1, 1)
+    assert {row["days"] for row in rows} == set(KNOWN)
+    assert any(row["rise"] > 0.1 for row in rows), "who knows all days may learn more"
+    table = again_table(rows)
+    assert len(table.rows) == len(rows)
+    assert all(len(row) == len(table.columns) for row in table.rows)

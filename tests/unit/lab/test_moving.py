@@ -59,3 +59,28 @@ def test_they_stay_in_the_largest_part():
 def test_nobody_at_all_is_refused():
     with pytest.raises(InvalidParameter):
         Traffic(CITY, first=0)
+
+
+def test_closed_roads_are_avoided_and_a_crowded_quarter_is_crowded():
+    city = made_up(300, seed=2)
+    cells = RoadCells(RoadGrid.over(city, 64, 64))
+    some = {"first": 6000, "new": 300, "ticks": 10}
+    busiest = int(np.argmax(np.bincount(cells.touched.line, minlength=len(city.start))))
+    usual, closed, crowded = (
+        sum(Traffic(city, **some, **how).counts(cells, seed=1)) for how in ({}, {"closed": (busiest,)}, {"crowd": 5.0})
+    )
+    on_it = cells.touched.cell[cells.touched.line == busiest]
+    middle = on_it[len(on_it) // 2]
+    assert closed[middle] < usual[middle]
+    x, y = cells.centres(np.arange(len(cells)))
+    quarter = (x < np.median(city.x)) & (y < np.median(city.y))
+    assert crowded[quarter].sum() / crowded.sum() > 1.5 * usual[quarter].sum() / usual.sum()
+
+
+def test_with_detours_more_drive_on_narrow_roads():
+    """Who takes a lane for faster than it is drives through it."""
+    narrow = ROADS.touched.cell[(CITY.kind >= 3)[ROADS.touched.line] & (ROADS.touched.share > 0.2)]
+    usual, detours = (
+        sum(Traffic(CITY, first=6000, new=300, ticks=5, detours=how).counts(ROADS, seed=1)) for how in (0.0, 1.0)
+    )
+    assert detours[narrow].sum() / detours.sum() > 1.1 * usual[narrow].sum() / usual.sum()

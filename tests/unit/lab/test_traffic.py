@@ -1,10 +1,12 @@
 """The traffic experiment on a small city: what it measures is what it says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hubbub.lab import traffic, traffic_tables
-from hubbub.lab.traffic import LINES, Score, Setting, run_line, zeros
+from hubbub.lab.traffic import LINES, OTHERWISE, Score, Setting, offline, run_line, zeros
 from hubbub.spatial import RoadCells, made_up
 
 
@@ -26,7 +28,7 @@ def test_the_truth_is_not_wrong_at_all(setting):
         table = cells.spread(counted).ravel().astype(np.int64)
         score.tick(index, table.astype(float), table)
     row = score.row(len(setting.truth))
-    assert all(row[name] == 0 for name in row if name not in ("covered", "areas_covered"))
+    assert all(row[name] == 0 for name in row if name not in ("covered", "areas_covered", "width"))
 
 
 def test_windows_are_added_up_as_by_hand(setting):
@@ -54,12 +56,42 @@ def test_roads_beat_the_others_and_all_zeros(setting):
 
 
 def test_tables_of_what_was_run(setting, monkeypatch, tmp_path):
-    monkeypatch.setattr(traffic, "settings", lambda *_: iter([setting]))
+    worlds = [replace(setting, world=world) for world in traffic.QUICK_WORLDS]
+    monkeypatch.setattr(traffic, "settings", lambda *_: iter([setting, *worlds]))
     steps = []
     result = traffic_tables.traffic_tables(True, 1, steps.append, lambda: steps.append(None))
     assert len(steps) - 1 == steps[0]
     titles = [table.title for table in result.tables]
     assert any("Figure 5.11" in title for title in titles)
     assert titles[-1] == "What was hoped for"
+    [otherwise] = [table for table in result.tables if "otherwise" in table.title]
+    assert [row[:2] for row in otherwise.rows[:2]] == [["detours", "0.1"], ["detours", "1"]]
+    assert len(otherwise.rows) == 2 * len(traffic.QUICK_WORLDS)
     assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
     assert {path.suffix for path in result.write(tmp_path, "traffic")} == {".csv", ".html"}
+
+
+def test_the_fourier_reference_without_noise_is_its_coefficients(setting):
+    """Beside so much traffic noise is nothing: what is left is what twenty coefficients cannot hold."""
+    much = replace(setting, truth=[10**7 * one for one in setting.truth])
+    truth = np.stack(setting.truth).astype(float)
+    kept = np.fft.rfft(truth, axis=0)
+    kept[20:] = 0
+    dropped = np.abs(np.fft.irfft(kept, n=len(truth), axis=0) - truth).sum() / truth.sum()
+    assert offline(much, "20", seed=1)["weighted_error"] == pytest.approx(dropped, rel=1e-3)
+
+
+def test_the_fourier_reference_has_the_noise_of_its_coordinates(setting):
+    """39 coordinates of 100 ticks with Laplace noise of scale b: in a tick's value a variance of 39/100 2 b²."""
+    row = offline(setting, "1", seed=1)
+    scale = 10 * (1 + 39**0.5) / 2
+    deviation = (0.39 * 2) ** 0.5 * scale
+    assert row["sparse_mean"] == pytest.approx(deviation * (2 / np.pi) ** 0.5, rel=0.02)  # nearly normal
+
+
+@pytest.mark.parametrize("world", OTHERWISE)
+def test_other_worlds_are_other_traffic_on_the_same_map(setting, world):
+    other = Setting.simulate(made_up(150, seed=1), 64, 20.0, (8_000, 400), 1, world)
+    assert other.world == world
+    assert sum(one.sum() for one in other.truth) > 0
+    assert any((one != two).any() for one, two in zip(setting.truth, other.truth, strict=True))

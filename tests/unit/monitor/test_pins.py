@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from hubbub.errors import GuaranteeChanged, InvalidInput
-from hubbub.monitor.assembly import open_pipeline
+from hubbub.monitor.assembly import check, open_pipeline
 from hubbub.monitor.pins import attested, hash_of
 from hubbub.monitor.settings import MonitorSettings
 from hubbub.store import Store
@@ -133,3 +133,25 @@ def test_every_guarantee_goes_on_with_itself_and_with_ranges(facts, budget):
     assert begin(other) == made
     with pytest.raises(GuaranteeChanged, match="guarantee"):
         begin({**other, "ranges": {"window": 20, "share": "1/2"}})
+
+
+@pytest.mark.parametrize("kind", ["log", "events"])
+@pytest.mark.parametrize("shift", [timedelta(hours=-1), timedelta(seconds=-5), timedelta(minutes=10)])
+def test_a_recorded_span_cannot_begin_at_another_time(facts, tmp_path, kind, shift):
+    """With another start the same hours would be other ticks, and be released again under one budget."""
+    (tmp_path / "events.csv").write_text("time,person,path\n")
+    start = datetime(2026, 1, 1, 8, tzinfo=UTC)
+    span = {"start": start.isoformat(), "end": (start + timedelta(hours=1)).isoformat()}
+    if kind == "log":
+        facts["source"] |= span | {"follow": False}
+    else:
+        facts["source"] = {"kind": "events", "path": str(tmp_path / "events.csv"), **span}
+    made = begin(facts)
+    assert made.counting["begins"] == "2026-01-01T08:00:00+00:00"
+    assert begin(facts) == made
+    changed = copy.deepcopy(facts)
+    changed["source"]["start"] = (start + shift).isoformat()
+    with pytest.raises(GuaranteeChanged, match="begins"):
+        begin(changed)
+    with pytest.raises(GuaranteeChanged, match="begins"):
+        check(MonitorSettings.model_validate(changed))

@@ -4,6 +4,7 @@ A weak epsilon makes noise vanish, so that counts can be read off the releases.
 """
 
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -378,6 +379,20 @@ def test_events_that_were_refused_are_not_taken_for_none(stage, monkeypatch):
     assert stage.counts() == [[0, 0], None, None, [0, 0]]
     assert stage.store.budget("site").settled == 4
     assert EVENTS_REFUSED in stage.said[1]
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_busy_machine_is_no_pause_where_the_clock_is_set_by_hand(stage, monkeypatch, runs):
+    """Whatever plays events through by a clock of its own may take its time; where the clock runs, that is a pause."""
+    monkeypatch.setattr(Listed, "waits_for_us", False)
+    seconds = iter(range(0, 10**6, 5))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(seconds)))
+    if runs:
+        stage.clock.steady = time.monotonic
+    pipeline = stage.pipeline()
+    for _ in range(4):
+        stage.pass_time(pipeline)
+    assert stage.counts() == [[0, 0], *([None] * 3 if runs else [[0, 0]] * 3)]
 
 
 @pytest.mark.parametrize("restarted", [False, True])

@@ -317,10 +317,14 @@ def test_a_forked_child_does_not_go_on_with_its_parents_noise():
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(write, np.array(made.release(counts(1, [5] * 40, keys)).measurements).tobytes())
-        os._exit(0)
+        try:
+            os.write(write, np.array(made.release(counts(1, [5] * 40, keys)).measurements).tobytes())
+        finally:
+            os._exit(0)  # whatever happens, the child runs no other test
     os.waitpid(child, 0)
-    theirs = np.frombuffer(os.read(read, 4096), dtype=np.int64)
+    os.close(write)
+    with os.fdopen(read, "rb") as sent:
+        theirs = np.frombuffer(sent.read(), dtype=np.int64)
     ours = made.release(counts(1, [5] * 40, keys)).measurements
     assert (ours != theirs).any()  # 40 equal draws by chance: less than 1e-20
     assert len(made.window._segments) == 1, "the parent goes on"

@@ -70,3 +70,12 @@ def test_serving_until_told_to_stop(path):
         assert answer.status_code == 200
         run.send_signal(signal.SIGTERM)
         assert run.wait(20) in (0, -signal.SIGTERM)
+
+
+def test_a_token_can_be_made_before_the_first_start(tmp_path, capsys):
+    path = tmp_path / "city.db"
+    assert main(["token", "add", str(path), "--role", "ingest"]) == 0
+    said = capsys.readouterr()
+    assert "no stream yet" in said.err
+    with Store.open(path) as store:
+        assert store.tokens.lookup(said.out.strip()).role == "ingest"

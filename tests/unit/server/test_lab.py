@@ -38,6 +38,10 @@ def test_the_front_door_leads_to_the_playground(lab):
     assert "Each person, over the whole series" in page.text
     assert "style=" not in page.text
     assert lab.get("/lab/plan").status_code == 200
+    contexts = lab.get("/lab/contexts")
+    assert "hubbub mask plan" in contexts.text
+    assert "style=" not in contexts.text
+    assert "unsafe" not in contexts.headers["content-security-policy"]
     assert lab.get("/assets/lab.js").status_code == 200
     assert lab.get("/nothing", headers={"Accept": "text/html"}).status_code == 404
 
@@ -53,6 +57,18 @@ def test_a_series_a_script_and_a_plan(lab):
     assert "make_mechanism('lpa'" in lab.post("/lab/script", json=RUN).text
     asked = {"unit": "event", "length": 5, "level": 100}
     assert lines(lab.post("/lab/plan", json=asked))[-1]["result"]["rows"]
+
+
+def test_days_and_what_is_shown_of_them(lab):
+    table = "home,work\nhome,clinic"
+    assert lab.post("/lab/days", json={"table": table}).json()["ticks"] == 2
+    got = lines(lab.post("/lab/contexts", json={"table": table, "sensitive": ["clinic"]}))
+    assert [name for line in got for name in line if name in ("scene", "policy", "result")] == [
+        "scene", *["policy"] * 4, "result"
+    ]  # fmt: skip
+    refused = lab.post("/lab/contexts", json={"table": table, "sensitive": ["moon"]})
+    assert refused.status_code == 422
+    assert "moon" not in refused.text
 
 
 def test_a_live_run_by_hand(lab):

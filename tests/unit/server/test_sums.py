@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from tests.support.city import City
 
 from hubbub.ranges import PairWindow, RangeWindow
 from hubbub.ranges.fenwick import Fenwick
 from hubbub.ranges.segment import Segment
-from hubbub.released import Keys, Release, Tick, Value
+from hubbub.released import Keys, Release, Tick, Value, total_over
 from hubbub.server.formats import part_of
 from hubbub.server.sums import Sum, share_of, sum_of, total_of
 
@@ -79,3 +80,29 @@ def test_a_pair_does_not_mix_in_live_noise_that_it_cannot_weigh(variance, correl
     assert both.standard_error == pytest.approx(math.sqrt(15 + live.variance_of_sum()))
     errors = [one.standard_error for one in pair.each(0, 1)]
     assert errors == pytest.approx(np.sqrt(5 + live.variances).tolist())
+
+
+def test_sums_of_a_map_use_what_its_releases_say_of_their_errors(tmp_path, monkeypatch):
+    """Measured were areas: beside each place stands its share of one, which says nothing of the place itself."""
+    monkeypatch.setenv("HUBBUB_STATE", str(tmp_path / "state"))
+    city = City(tmp_path, "roads").run(8)
+    releases = list(city.store.releases("city"))
+    assert all(one.joint is not None for one in releases)
+    some = [0, 3, 7, 20, 31]
+    for positions in (None, some):
+        told = sum_of(releases, positions)
+        wanted = total_over(releases, np.arange(len(city.place)) if positions is None else positions).total
+        assert told.value == pytest.approx(wanted.value)
+        assert told.standard_error == pytest.approx(wanted.standard_error)
+        assert told.lower <= wanted.lower
+        assert told.upper >= wanted.upper - 1  # in whole vehicles there
+    adding = Sum()
+    for one in releases:
+        adding.add(one)
+    for at, value in zip(some, adding.each(len(city.place), some), strict=True):
+        assert value.value == pytest.approx(sum(one.values[at] for one in releases))
+        assert value.standard_error == pytest.approx(sum(one.standard_errors[at] for one in releases))
+    unknown = np.full(len(city.place), math.nan)
+    adding.add(Release(Tick(8), city.place, unknown, unknown, unknown, unknown))
+    assert adding.quantity.upper == math.inf, "of a tick that nobody knows, a sum knows nothing"
+    city.close()

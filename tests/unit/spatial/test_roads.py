@@ -47,7 +47,7 @@ def test_files_that_are_cut_short_or_not_there(tmp_path):
     cut.write_bytes(gzip.compress(b"node_id,x,y\n" + b"1,0,0\n" * 1000)[:40])
     with pytest.raises(InvalidInput, match="cannot be read"):
         read_tables(cut, cut)
-    with pytest.raises(InvalidInput, match="cannot be read as roads: FileNotFoundError"):
+    with pytest.raises(InvalidInput, match="cannot be read: No such file"):
         read_lines(tmp_path / "none.geojson")
 
 

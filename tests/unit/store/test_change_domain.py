@@ -362,7 +362,9 @@ def test_a_store_of_the_layout_before_gets_its_table(path: Path) -> None:
         head = store.verify("site").head
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TABLE domains")
-        for table, column in (("streams", "slips"), ("debits", "delta"), ("debits", "settled_delta")):
+        connection.execute("DROP TABLE forgotten")
+        later = ("streams", "slips"), ("debits", "delta"), ("debits", "settled_delta"), ("releases", "joint")
+        for table, column in later:
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         connection.execute("UPDATE hubbub_schema SET version = 6")
     connection.close()

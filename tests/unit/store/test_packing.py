@@ -34,3 +34,31 @@ def test_round_trip_bit_for_bit_in_few_bytes(vector: np.ndarray, size: int) -> N
 def test_damaged_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(SchemaMismatch, match="cannot be read"):
         unpack(data, 2, np.float64)
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        np.arange(5000) % 7,
+        np.random.default_rng(1).integers(-(2**62), 2**62, 5000),
+        np.random.default_rng(2).normal(0, 1, 5000),
+        np.random.default_rng(3).normal(0, 1, 5000).astype(np.float32).astype(np.float64),
+        np.where(np.arange(5000) % 2, np.inf, -0.0),
+        np.where(np.arange(5000) % 2, 1e300, 0.5),
+    ],
+)
+def test_many_entries_bit_for_bit(vector: np.ndarray) -> None:
+    packed = pack(vector)
+    again = unpack(packed, len(vector), vector.dtype.type)
+    assert again.tobytes() == vector.tobytes()
+    assert len(packed) <= 2 + vector.nbytes
+
+
+def test_many_entries_that_are_damaged_are_refused() -> None:
+    packed = pack(np.arange(5000) % 7)
+    assert packed[:1] == b"z"
+    for damaged in (packed[:-20], packed[:2], packed[:40] + b"!!!!" + packed[44:], packed[:2] + b"zip bomb"):
+        with pytest.raises(SchemaMismatch, match="cannot be read"):
+            unpack(damaged, 5000, np.int64)
+    with pytest.raises(SchemaMismatch, match="cannot be read"):
+        unpack(packed, 4999, np.int64)

@@ -52,6 +52,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     curator.release(Counts.of(Keys(["front", "news"]), Tick(3), [812, 240]))
         with store.curate("alone", Lpa(KEYS, GRANT.guarantee)) as curator:
             curator.release(Counts.of(KEYS, Tick(0), [1, 2, 3]))
+        store.forget("twin", before=1)
         store.tokens.add("reader")
         store.record_query("site", 3)
         store.keep_cut("site", Cut(0, datetime(2026, 1, 1, tzinfo=UTC), {"log": 5}, "log"))

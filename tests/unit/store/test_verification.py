@@ -86,8 +86,8 @@ CHANGES = {
     "a release gone": (["DELETE FROM releases WHERE tick = 1"], 1, "release is missing"),
     "a release put in": (
         [
-            "INSERT INTO releases SELECT stream, 9, estimates, standard_errors, lower, upper, NULL, NULL, NULL, NULL "
-            "FROM releases LIMIT 1"
+            "INSERT INTO releases SELECT stream, 9, estimates, standard_errors, lower, upper, NULL, NULL, NULL, NULL, "
+            "NULL FROM releases LIMIT 1"
         ],
         9,
         "release without a debit",
@@ -161,7 +161,7 @@ def reseal(store: Store, tick: int, settled: str, all_that_follow: bool) -> None
         assert release is not None
         assert before is not None
         amount = settled if debit.tick == tick else debit.settled_epsilon
-        seal = chain.seal(before, debit.hash, debit.state, amount or "", "0", chain.release_digest(release))
+        seal = chain.seal(before, debit.hash, debit.state, amount or "", "0", release.digest)
         with store.database.write() as connection:
             connection.execute(
                 sa.text("UPDATE debits SET settled_epsilon = :amount, seal = :seal WHERE tick = :tick"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hubbub.store.debit import Debit
     from hubbub.store.verification import Verification
 
-app = typer.Typer(help="What was granted and spent: show, verify, export, mend it.", no_args_is_help=True)
+app = typer.Typer(help="What was granted and spent: show, verify, export, mend, forget.", no_args_is_help=True)
 
 Where = Annotated[str, typer.Argument(help="The store: a path, sqlite:///path or postgresql://…", metavar="STORE")]
 Which = Annotated[str, typer.Argument(help="The name of the stream.", metavar="STREAM")]
@@ -129,6 +129,26 @@ def grants(
         for sentence in one["together"]["sentences"]:
             output.text(f"{one['grant']}: {sentence}")
     output.document({"grants": all_facts})
+
+
+@app.command()
+def forget(
+    store: Where,
+    stream: Which,
+    before: Annotated[int, typer.Option(help="The first tick whose numbers stay.", min=0)],
+    as_json: Json = False,
+) -> None:
+    """Let go of the numbers of old releases. What was spent stays, and can be verified as before.
+
+    Nothing can bring the numbers back. A live monitor does it by itself with `keep` under [store].
+    """
+    from hubbub.store import Store
+
+    output = Output(as_json)
+    with Store.open(store, create=False) as opened:
+        gone = opened.forget(stream, before)
+    output.text(f"Let go of the numbers of {gone:,} releases before tick {before:,}.")
+    output.document({"stream": stream, "before": before, "forgotten": gone})
 
 
 @app.command()

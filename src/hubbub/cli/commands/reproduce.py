@@ -28,6 +28,14 @@ def reproduce() -> None:
     """Run a paper's experiment and print its figures beside ours."""
 
 
+@app.command("ads")
+def ads(quick: Quick = False, out: Out = None, seed: Seed = 2012, as_json: Json = False) -> None:
+    """Results for who does not tell the context (Goetz 2012, chapter 4): precision and coverage, figures 4.3 to 4.6."""
+    from hubbub.lab.ads import ads_result
+
+    _run("ads", ads_result, quick, out, seed, as_json)
+
+
 @app.command("discovery")
 def discovery(quick: Quick = False, out: Out = None, seed: Seed = 1995, as_json: Json = False) -> None:
     """Keys that nobody listed: which part of a web server's page views lists of frequent pages find, and an oracle."""
@@ -85,7 +93,7 @@ def outbreaks(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json:
 
 
 @app.command("traffic")
-def traffic(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json: Json = False) -> None:
+def traffic(quick: Quick = False, out: Out = None, seed: Seed = 101, as_json: Json = False) -> None:
     """A heat map of a city's roads (Fan 2014, sections 5.4 to 5.6): Kalman, quadtree and roads, figures 5.8 to 5.12."""
     from hubbub.lab.traffic_tables import traffic_tables
 

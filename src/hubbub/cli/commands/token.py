@@ -21,14 +21,16 @@ def add(
     role: Annotated[str, typer.Option(help="reader (looks), curator (looks behind the scenes) or ingest (sends).")],
     json: Json = False,
 ) -> None:
-    """Make a token and print it, once: only its hash is kept."""
+    """Make a token and print it, once: only its hash is kept. A store that is not there yet is made."""
     from hubbub.server.access import ROLES
     from hubbub.store import Store
 
     if role not in ROLES:
         raise InvalidParameter(f"There is no role {role!r}.", f"Known: {', '.join(ROLES)}.")
     output = Output(json)
-    with Store.open(store, create=False) as opened:
+    with Store.open(store) as opened:
+        if not opened.streams():
+            output.note("The store has no stream yet: the monitor's settings must name the same one.")
         secret = opened.tokens.add(role)
         made = opened.tokens.lookup(secret)
     number = None if made is None else made.id

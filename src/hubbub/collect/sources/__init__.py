@@ -2,6 +2,7 @@
 
 from hubbub.collect.sources.access_log import AccessLog
 from hubbub.collect.sources.csv_lines import CsvLines
+from hubbub.collect.sources.document_file import DocumentFile
 from hubbub.collect.sources.event_file import event_file
 from hubbub.collect.sources.followed_file import FollowedFile
 from hubbub.collect.sources.json_lines import JsonLines
@@ -11,6 +12,6 @@ from hubbub.collect.sources.nats_source import NatsSource
 from hubbub.collect.sources.parquet_file import ParquetFile
 
 __all__ = [
-    "AccessLog", "CsvLines", "FollowedFile", "JsonLines", "KafkaSource", "LineFile", "NatsSource", "ParquetFile",
-    "event_file",
+    "AccessLog", "CsvLines", "DocumentFile", "FollowedFile", "JsonLines", "KafkaSource", "LineFile", "NatsSource",
+    "ParquetFile", "event_file",
 ]  # fmt: skip

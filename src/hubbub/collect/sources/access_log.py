@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from hubbub.collect.batch import TIME
+from hubbub.collect.layout import PATHS, TIME
 from hubbub.collect.sources.lines import pieces, separate
 
 _STAMP = "[%d/%b/%Y:%H:%M:%S %z] "
@@ -36,6 +36,8 @@ class AccessLog:
     >>> events.row(0)[1:], malformed
     (('10.0.0.1', '/a?b', 'Mozilla', 'GET', 200), 1)
     """
+
+    layout = PATHS
 
     def parse(self, lines: bytes) -> tuple[pl.DataFrame, int]:
         tables, malformed = [], 0

@@ -158,6 +158,7 @@ class FollowedFile(Source):
         events, malformed = self._lines.parse(b"".join(block.lines))
         return Batch.of(
             events,
+            layout=self._lines.layout,
             positions=self._positions(),
             malformed=malformed,
             oversized=block.oversized,

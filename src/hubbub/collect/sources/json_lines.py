@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import polars as pl
 from pydantic_core import from_json
 
+from hubbub.collect.layout import PATHS, Layout
 from hubbub.collect.sources.lines import without_long
 from hubbub.collect.sources.times import read_times
 
-FIELDS: Mapping[str, Sequence[str]] = {
-    "time": ("time", "timestamp", "@timestamp", "time_iso8601", "ts"),
-    "person": ("person", "session", "user", "remote_addr", "client_ip", "ip", "host"),
-    "path": ("path", "key", "request_uri", "uri", "url"),
-    "agent": ("agent", "http_user_agent", "user_agent"),
-    "method": ("method", "request_method"),
-    "status": ("status",),
-}
-"""Under which names each column is looked for; the first that a line has is taken."""
-
-_SHORTEST = len('{"ts":0,"ip":"","uri":""}')
 _MOST_SHAPES = 1_000
 
 
@@ -39,15 +29,18 @@ class JsonLines:
     2026-01-01 00:00:00+00:00 a 1
     """
 
-    def __init__(self, names: Mapping[str, str] | None = None, zone: str = "UTC") -> None:
+    def __init__(
+        self, names: Mapping[str, str] | None = None, zone: str = "UTC", layout: Layout = PATHS
+    ) -> None:  # fmt: skip
         given = names or {}
-        usual = {column: [given[column]] if column in given else list(FIELDS[column]) for column in FIELDS}
+        usual = {name: [given[name]] if name in given else list(others) for name, others in layout.names.items()}
+        self.layout = layout
         self._columns: dict[str, list[str]] = {}  # of each name: the columns that it may fill
         for column, alternatives in usual.items():
             for name in alternatives:
                 self._columns.setdefault(name, []).append(column)
         self._usual = usual
-        self._shortest = 0 if given else _SHORTEST
+        self._shortest = 0 if given else layout.shortest
         self._zone = zone
         self._shapes: dict[tuple[str, ...], list[list[str]]] = {}
 
@@ -55,13 +48,11 @@ class JsonLines:
         lines, too_long = without_long(lines)  # files have none any more; bodies and messages may
         texts = [text for text in lines.decode("utf-8", "replace").split("\n") if text and not text.isspace()]
         rows = [row for text in texts if (row := self._row(text)) is not None]
-        columns = zip(FIELDS, zip(*rows, strict=True), strict=True) if rows else ((name, []) for name in FIELDS)
-        found = {name: pl.Series(name, values, dtype=pl.String) for name, values in columns}
-        table = pl.DataFrame(
-            found
-            | {"time": read_times(found["time"], self._zone), "status": found["status"].cast(pl.Int32, strict=False)}
+        columns = (
+            zip(self._usual, zip(*rows, strict=True), strict=True) if rows else ((name, []) for name in self._usual)
         )
-        whole = table.drop_nulls(["time", "person", "path"])
+        found = {name: pl.Series(name, values, dtype=pl.String) for name, values in columns}
+        whole = self.layout.typed(pl.DataFrame(found | {"time": read_times(found["time"], self._zone)}))
         return whole, len(texts) - whole.height + too_long
 
     def _row(self, text: str) -> tuple[str | None, ...] | None:
@@ -86,7 +77,8 @@ class JsonLines:
         """For each column the names to look under, of those that this object has."""
         wanted = {column for name in fields if name in self._columns for column in self._columns[name]}
         return [
-            [name for name in self._usual[column] if name in fields] if column in wanted else [] for column in FIELDS
+            [name for name in self._usual[column] if name in fields] if column in wanted else []
+            for column in self._usual
         ]
 
 

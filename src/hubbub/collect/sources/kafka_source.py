@@ -10,6 +10,7 @@ from typing import Any
 
 from hubbub.collect.batch import Batch
 from hubbub.collect.source import Source
+from hubbub.collect.sources.documents import Unfold, as_it_is
 from hubbub.collect.sources.json_lines import JsonLines
 from hubbub.collect.sources.kafka_topic import BrokersAway, KafkaTopic, silent
 from hubbub.errors import InvalidInput, SourceUnavailable
@@ -41,7 +42,8 @@ class KafkaSource(Source):
         servers: str = "127.0.0.1:9092",
         *,
         settings: Mapping[str, Any] | None = None,
-        zone: str = "UTC",
+        lines: JsonLines | None = None,
+        unfold: Unfold = as_it_is,
         patience: float = 5.0,
         deadline: float = 2.0,
     ) -> None:
@@ -49,7 +51,8 @@ class KafkaSource(Source):
         facts |= {"auto.offset.reset": "error", "enable.partition.eof": True, "logger": silent()}
         facts |= {"reconnect.backoff.max.ms": 1000, "queued.max.messages.kbytes": 16_384, "fetch.wait.max.ms": 100}
         facts |= dict(settings or {})
-        self._topic, self._lines, self._patience, self._deadline = topic, JsonLines(zone=zone), patience, deadline
+        self._topic, self._patience, self._deadline = topic, patience, deadline
+        self._lines, self._unfold = lines or JsonLines(), unfold
         self._broker = KafkaTopic(topic, facts, deadline=deadline)
         self._kafka = self._broker.kafka
         self._consumer = self._kafka.Consumer(facts | {"error_cb": self._note})
@@ -119,10 +122,12 @@ class KafkaSource(Source):
             bodies = self._take(ends, _BYTES)
         reached = self._is_reached(ends)
         self._pause_or_resume(reached)
-        events, malformed = self._lines.parse(b"\n".join(bodies))
+        events, malformed = self._lines.parse(b"\n".join(map(self._unfold, bodies)))
         lost, self._lost = self._lost, False
         place = self._positions(self._next)
-        return Batch.of(events, positions=place, malformed=malformed, reached=reached, lost=lost)
+        return Batch.of(
+            events, layout=self._lines.layout, positions=place, malformed=malformed, reached=reached, lost=lost
+        )
 
     def settle(self, positions: Mapping[str, str]) -> None:
         """Shown to Kafka for its own reports of lag; where to read on is the store's business."""

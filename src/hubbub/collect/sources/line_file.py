@@ -84,7 +84,14 @@ class LineFile(Source):
     def _parse(self, block: bytes, behind: str, broken: int, oversized: int) -> Batch:
         events, malformed = self._lines.parse(block)
         wrong = malformed + broken
-        return Batch.of(events, positions={"file": behind}, malformed=wrong, oversized=oversized, reached=True)
+        return Batch.of(
+            events,
+            layout=self._lines.layout,
+            positions={"file": behind},
+            malformed=wrong,
+            oversized=oversized,
+            reached=True,
+        )
 
     def _forget(self) -> None:
         wait(self._ahead)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from hubbub.collect.batch import Batch
 from hubbub.collect.source import Source
+from hubbub.collect.sources.documents import Unfold, as_it_is
 from hubbub.collect.sources.jetstream import Away, Edges, JetStream, Record, Refused
 from hubbub.collect.sources.json_lines import JsonLines
 from hubbub.errors import HubbubError, InvalidInput, SourceUnavailable
@@ -37,11 +38,12 @@ class NatsSource(Source):
         *,
         servers: Sequence[str] = ("nats://127.0.0.1:4222",),
         subject: str | None = None,
-        zone: str = "UTC",
+        lines: JsonLines | None = None,
+        unfold: Unfold = as_it_is,
         connect_timeout: float = 5.0,
         deadline: float = 2.0,
     ) -> None:
-        self._stream, self._subject, self._lines = stream, subject, JsonLines(zone=zone)
+        self._stream, self._subject, self._lines, self._unfold = stream, subject, lines or JsonLines(), unfold
         self._broker = JetStream(stream, servers, subject, patience=connect_timeout, deadline=deadline)
         self._held: deque[Record] = deque()
         self._created = self._stamp = self._trouble = ""
@@ -104,9 +106,16 @@ class NatsSource(Source):
         if self._last < end and (self._held or self._nothing_before > end):
             self._lost |= self._subject is None  # the numbers follow each other: one that is missing was taken out
             self._last, self._stamp = end, until.get("stamp", "")
-        events, malformed = self._lines.parse(b"\n".join(bodies))
+        events, malformed = self._lines.parse(b"\n".join(map(self._unfold, bodies)))
         lost, self._lost = self._lost, False
-        return Batch.of(events, positions=self._positions(), malformed=malformed, reached=self._last >= end, lost=lost)
+        return Batch.of(
+            events,
+            layout=self._lines.layout,
+            positions=self._positions(),
+            malformed=malformed,
+            reached=self._last >= end,
+            lost=lost,
+        )
 
     def close(self) -> None:
         self._broker.close()

@@ -8,8 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from hubbub.collect.batch import Batch
+from hubbub.collect.layout import PATHS, Layout
 from hubbub.collect.machine import machine_name
 from hubbub.collect.source import Source
+from hubbub.collect.sources.csv_lines import columns_of
 from hubbub.collect.sources.line_file import unchanged
 from hubbub.collect.sources.times import read_times
 from hubbub.errors import InvalidInput
@@ -24,20 +26,17 @@ class ParquetFile(Source):
     are another's when the file is opened again, it is not the file that was read.
     """
 
-    def __init__(self, path: str | Path, names: Mapping[str, str] | None = None, zone: str = "UTC") -> None:
-        self._path, self._zone, self._at = Path(path), zone, 0
-        self._names = {"time": "time", "person": "person", "path": "path"} | dict(names or {})
+    def __init__(
+        self, path: str | Path, names: Mapping[str, str] | None = None, zone: str = "UTC", layout: Layout = PATHS
+    ) -> None:
+        self._path, self._zone, self._at, self._layout = Path(path), zone, 0, layout
         try:
             self._facts = unchanged(self._path)
             self._frame = pl.scan_parquet(path, glob=False)
             schema = self._frame.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InvalidInput(f"The Parquet file cannot be read: {error}.", "Check its path and type.") from None
-        missing = [name for name in self._names.values() if name not in schema]
-        if missing:
-            raise InvalidInput(f"The file has no column `{missing[0]}`.", "Say which hold time, person and path.")
-        extra = [name for name in ("agent", "method", "status") if name in schema and name not in self._names]
-        self._names |= dict(zip(extra, extra, strict=True))
+        self._names = columns_of(layout, list(schema), names or {})
 
     @property
     def identity(self) -> str:
@@ -73,4 +72,4 @@ class ParquetFile(Source):
         elif kind.time_zone is None:
             local = part["time"].dt.replace_time_zone(self._zone, ambiguous="earliest", non_existent="null")
             part = part.with_columns(local.alias("time"))
-        return Batch.of(part, positions={"row": f"{self._at}:{self._facts}"}, reached=True)
+        return Batch.of(part, layout=self._layout, positions={"row": f"{self._at}:{self._facts}"}, reached=True)

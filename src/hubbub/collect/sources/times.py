@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from hubbub.collect.batch import TIME
+from hubbub.collect.layout import TIME
 
 _FEW = 1000
 """Below, looking for those that are the same costs more than reading them all."""

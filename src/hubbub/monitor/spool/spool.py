@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hubbub.collect import Batch, Source
 from hubbub.collect.sources import JsonLines
+from hubbub.collect.sources.documents import MEDIA, Unfold, as_it_is
 from hubbub.errors import EventsInDoubt, EventsNotKept, HubbubError, InvalidInput, Overloaded, StoreUnavailable
 from hubbub.monitor.one_stream import expect_own
 from hubbub.monitor.spool.frame import Frame
@@ -65,10 +66,12 @@ class Spool(Source):
         repeatable: timedelta = REPEATABLE,
         most_keys: int = MOST_KEYS,
         stream: str | None = None,
+        lines: JsonLines | None = None,
+        unfold: Unfold = as_it_is,
     ) -> None:
         self._stream = stream  # whose events these are; None takes whatever comes
         self._max_bytes = max_bytes
-        self._lines = JsonLines()
+        self._lines, self._unfold = lines or JsonLines(), unfold
         self._keys = KnownKeys(repeatable.total_seconds(), most_keys)
         try:
             self._log = Log(folder, self._keys.see, segment_bytes=segment_bytes, segment_seconds=segment_seconds)
@@ -91,6 +94,11 @@ class Spool(Source):
     @property
     def identity(self) -> str:
         return f"spool:{self._log.spool}"
+
+    @property
+    def media(self) -> tuple[str, ...] | None:
+        """Of which types a body may be, where it is not lines of JSON."""
+        return MEDIA.get(self._unfold)
 
     @property
     def trouble(self) -> str:
@@ -146,14 +154,14 @@ class Spool(Source):
                     self._commit(self._gather(linger))
 
     def _waiting_of(self, body: bytes, key: str | None, sender: str) -> Waiting:
-        mine = Waiting(body)
+        mine = Waiting(self._unfold(body))  # what is kept are lines, whatever was sent
         if key is not None:
             if len(key) > MOST_KEY_LENGTH:
                 raise InvalidInput("An idempotency key has at most 200 characters.", "Use a UUID.")
             mine.name, secret = name_of(self._log.spool, sender, key)
             mine.digest = digest_of(body, secret)
         if mine.is_large and (mine.name is None or self._keys.find(mine.name) is None):
-            mine.parsed = self._lines.parse(body)  # in this thread: nobody else waits for a large batch to be read
+            mine.parsed = self._lines.parse(mine.body)  # in this thread: nobody else waits for a large batch to be read
         return mine
 
     def _gather(self, linger: bool) -> Group:
@@ -272,6 +280,7 @@ class Spool(Source):
         self._at = at = reading.at
         return Batch.of(
             events,
+            layout=self._lines.layout,
             positions=at.positions(self._log.spool),
             reached=at.reaches(goal),
             malformed=reading.malformed,

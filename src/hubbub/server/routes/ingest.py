@@ -13,7 +13,8 @@ from hubbub.released import Domain
 from hubbub.server.access import require_sender
 from hubbub.server.desk import TheDesk
 from hubbub.server.errors import BadRequest, InvalidRequest, NotOffered, UnsupportedMedia
-from hubbub.server.fast_lane import KEY, LONGEST_KEY, NDJSON, receipt_text
+from hubbub.server.fast_lane import KEY, LONGEST_KEY, receipt_text
+from hubbub.server.media import NDJSON
 from hubbub.server.ports import CountsSent
 from hubbub.server.routes.describe import refusals
 from hubbub.server.routes.inputs import MOST_TICK
@@ -66,7 +67,7 @@ async def events(
     desk.feed.stream(stream)
     if desk.events is None:
         raise NotOffered("This server takes no events.", _ONLY_READS)
-    _expect(request, NDJSON)
+    _expect(request, desk.media)
     async with desk.intake.body(request) as body:
         receipt = await desk.intake.push(desk.events, stream, body, idempotency_key, sent_by.id)
     text = receipt_text(receipt.accepted, receipt.malformed, receipt.duplicate)

@@ -85,6 +85,21 @@ async def plan_page(request: Request) -> Response:
     return await _to_login(request) or _pages(request).plan()
 
 
+@router.get("/lab/contexts")
+async def contexts_page(request: Request) -> Response:
+    return await _to_login(request) or _pages(request).contexts()
+
+
+@router.get("/lab/personal")
+async def personal_page(request: Request) -> Response:
+    return await _to_login(request) or _pages(request).personal()
+
+
+@router.post("/lab/personal", dependencies=_OWN)
+async def personal(lab: Lab, asked: Asked) -> Response:
+    return JSONResponse(await run_in_threadpool(lab.personal, asked), headers=_NO_STORE)
+
+
 @router.post("/lab/series", dependencies=_OWN)
 async def series(lab: Lab, asked: Asked) -> Response:
     return JSONResponse(await run_in_threadpool(lab.series, asked), headers=_NO_STORE)
@@ -98,6 +113,16 @@ async def run(lab: Lab, asked: Asked) -> Response:
 @router.post("/lab/plan", dependencies=_OWN)
 async def plan(lab: Lab, asked: Asked) -> Response:
     return await _streamed(lab.plan(asked))
+
+
+@router.post("/lab/days", dependencies=_OWN)
+async def days(lab: Lab, asked: Asked) -> Response:
+    return JSONResponse(await run_in_threadpool(lab.days, asked), headers=_NO_STORE)
+
+
+@router.post("/lab/contexts", dependencies=_OWN)
+async def contexts(lab: Lab, asked: Asked) -> Response:
+    return await _streamed(lab.contexts(asked))
 
 
 @router.post("/lab/script", dependencies=_OWN)

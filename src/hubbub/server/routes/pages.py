@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
-from hubbub.server import items_page, range_page
+from hubbub.server import items_page, map_page, range_page
 from hubbub.server.access import COOKIE, may, role_of, same_site
 from hubbub.server.assets import Assets
 from hubbub.server.desk import Desk, TheDesk
@@ -69,6 +69,8 @@ async def live(request: Request, desk: TheDesk, stream: StreamName = None, last:
         return _pages(request).nothing()
     if shown.finds_keys:
         return await _items(request, desk, shown, None, "", 1)
+    if desk.feed.channel(shown.name).is_map:
+        return await _map(request, desk, shown)
     return _pages(request).live(shown, _window(desk, shown, last))
 
 
@@ -96,6 +98,23 @@ async def _items(request: Request, desk: Desk, stream: Stream, number: int | Non
     return _pages(request).items(stream, facts)
 
 
+@router.get("/map")
+async def map_of(request: Request, desk: TheDesk, stream: StreamName = None) -> Response:
+    """Which tick and area are shown is the script's matter: the address tells it."""
+    if not await may(request, desk, "reader"):
+        return _to_login(request)
+    shown = _stream(desk, stream)
+    if shown is None:
+        return _pages(request).nothing()
+    return await _map(request, desk, shown) if desk.feed.channel(shown.name).is_map else _to("/", stream)
+
+
+async def _map(request: Request, desk: Desk, stream: Stream) -> Response:
+    async with desk.adding:
+        facts = await run_in_threadpool(map_page.facts, desk, stream)
+    return _pages(request).map(stream, facts)
+
+
 @router.get("/top")
 async def top(request: Request, desk: TheDesk, stream: StreamName = None) -> Response:
     if not await may(request, desk, "reader"):
@@ -103,7 +122,9 @@ async def top(request: Request, desk: TheDesk, stream: StreamName = None) -> Res
     shown = _stream(desk, stream)
     if shown is None:
         return _pages(request).nothing()
-    return _to("/items", stream) if shown.finds_keys else _pages(request).top(shown)
+    if shown.finds_keys:
+        return _to("/items", stream)
+    return _to("/map", stream) if desk.feed.channel(shown.name).is_map else _pages(request).top(shown)
 
 
 @router.get("/key")
@@ -123,6 +144,8 @@ async def key(
         return _pages(request).nothing()
     if shown.finds_keys:
         return _to("/items", stream)
+    if desk.feed.channel(shown.name).is_map:
+        return _to("/map", stream)
     position_of(desk.feed.keys(shown.name), name)
     answer, wrong = None, ""
     if start and end:

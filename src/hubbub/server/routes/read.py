@@ -7,17 +7,18 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
-from hubbub.released import Domain
-from hubbub.server import formats
+from hubbub.released import Domain, Release
+from hubbub.server import formats, tables
 from hubbub.server.access import require
 from hubbub.server.desk import Desk, TheDesk
-from hubbub.server.errors import InvalidRequest, NotFound
+from hubbub.server.errors import InvalidRequest, NotAcceptable, NotFound
 from hubbub.server.routes.describe import refusals
 from hubbub.server.routes.inputs import MOST_TICK, position_of
 from hubbub.server.views import alerts_of, budget_of, guarantee_of, top_of
+from hubbub.spatial.maps import map_of
 
 MOST_TICKS = 1000
 """The largest page of releases, in ticks."""
@@ -26,7 +27,11 @@ MOST_CELLS = 5_000_000
 """The most that is read for one request, in ticks times keys."""
 
 MOST_ROWS = 100_000
-"""The largest answer in JSON or CSV, in ticks times keys: some 15 MB."""
+"""The largest answer in JSON or CSV that is made at once, in ticks times keys: some 15 MB. One tick that is larger by
+itself is sent in pieces."""
+
+MOST_RANKED = 20_000
+"""Keys that are put in order at once; of more, a worker thread does it, so that nobody else waits."""
 
 
 async def reader(request: Request, desk: TheDesk) -> None:
@@ -64,10 +69,10 @@ async def streams(desk: TheDesk) -> dict[str, Any]:
 
 @router.get(
     "/streams/{stream}/releases",
-    summary="Releases by tick, as JSON, CSV, Parquet or Arrow",
+    summary="Releases by tick, as JSON, CSV, Parquet, Arrow or, of a map, GeoJSON",
     responses={
         200: {
-            "content": {formats.CSV: {}, formats.PARQUET: {}, formats.ARROW: {}},
+            "content": {formats.CSV: {}, formats.PARQUET: {}, formats.ARROW: {}, formats.GEOJSON: {}},
             "description": "In the format that was asked for.",
         },
         **refusals(404, 406, 422),
@@ -82,20 +87,26 @@ async def releases(
     limit: Annotated[int, Query(ge=1, le=MOST_TICKS, description="How many ticks at most.")] = 100,
     key: KeyNames = None,
     form: Annotated[
-        str | None, Query(alias="format", description="json, csv, parquet or arrow, for plain links.")
+        str | None, Query(alias="format", description="json, csv, parquet, arrow or geojson, for plain links.")
     ] = None,
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
     kind = formats.choose(accept, form)
     keys = desk.feed.keys(stream)
     rows = len(set(key)) if key else len(keys)
-    if kind in (formats.JSON, formats.CSV):
-        if rows > MOST_ROWS:
-            raise InvalidRequest(
-                f"Every tick of this stream has {rows:,} {keys.noun}s; an answer in JSON or CSV has at most "
-                f"{MOST_ROWS:,} rows.",
-                "Name some with `key`, ask for the largest (`top`), or take format=parquet or format=arrow.",
-            )
+    if kind == formats.GEOJSON and (key or map_of(keys) is None):
+        raise NotAcceptable("GeoJSON holds all places of a map, and nothing else.", "Take another format, or no `key`.")
+    as_text = kind in (formats.JSON, formats.CSV)
+    in_pieces = kind == formats.GEOJSON or (as_text and rows > MOST_ROWS)
+    if in_pieces and as_text and limit > 1 and (first is None or first != last):
+        raise InvalidRequest(
+            f"Every tick of this stream has {rows:,} {keys.noun}s; JSON and CSV hold one tick of so many.",
+            "Ask for one with `first` and limit=1. Or name some with `key`, ask for the largest (`top`), or take "
+            "format=parquet or format=arrow.",
+        )
+    if in_pieces:
+        limit = 1
+    elif as_text:
         limit = min(limit, MOST_ROWS // rows)
     limit = min(limit, max(1, MOST_CELLS // len(keys)))  # whole releases are read, whichever keys are shown
 
@@ -110,7 +121,9 @@ async def releases(
             headers["Link"] = f'<{link}>; rel="next"'
         if key:
             page = [part for release in page if (part := formats.part_of(release, key)) is not None]
-        if kind == formats.JSON:
+        if in_pieces and page:
+            return _streamed(stream, page[0], kind, link, headers)
+        if kind in (formats.JSON, formats.GEOJSON):
             body = {"stream": stream, "releases": [release.to_dict() for release in page], "next": link}
             return JSONResponse(body, headers=headers)
         headers["Content-Disposition"] = f'attachment; filename="{stream}.{formats.ENDINGS[kind]}"'
@@ -127,7 +140,10 @@ async def releases(
 async def top(
     desk: TheDesk, stream: str, k: Annotated[int, Query(ge=1, le=1000, description="How many keys.")] = 10
 ) -> dict[str, Any]:
-    return top_of(desk.feed.channel(stream), k)
+    channel = desk.feed.channel(stream)
+    if len(channel.keys) > MOST_RANKED:
+        return await run_in_threadpool(top_of, channel, k)
+    return top_of(channel, k)
 
 
 @router.get("/streams/{stream}/alerts", summary="Changes beyond the noise", responses=refusals(404))
@@ -156,6 +172,16 @@ async def truth(
         raise InvalidRequest("The range is empty or too long.", f"Ask for at most {MOST_TICKS * 2:,} ticks.")
     values = await run_in_threadpool(desk.truth.overlay, stream, first, last)
     return {"confidential": True, "first": first, "keys": {key: list(counts) for key, counts in values.items()}}
+
+
+def _streamed(stream: str, release: Release, kind: str, link: str | None, headers: dict[str, str]) -> Response:
+    """One tick of very many keys, sent as it is written: nobody's memory holds it whole."""
+    if kind == formats.JSON:
+        return StreamingResponse(tables.json_pieces(stream, release, link), media_type=kind, headers=headers)
+    pieces = tables.csv_pieces(release) if kind == formats.CSV else tables.geojson_pieces(stream, release)
+    named = f"{stream}-{release.tick.index}.{formats.ENDINGS[kind]}"
+    headers["Content-Disposition"] = f'attachment; filename="{named}"'
+    return StreamingResponse(pieces, media_type=kind, headers=headers)
 
 
 def _expect_known(desk: Desk, stream: str, keys: Domain, name: str) -> None:

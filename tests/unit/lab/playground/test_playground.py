@@ -290,7 +290,7 @@ def test_a_run_that_takes_too_long_is_given_up(lab, monkeypatch):
 
 def test_every_method_for_one_series_has_its_words():
     live = {name for name, method in METHODS.items() if method.traits.online}
-    others = {"mkf", "ranges", "quadtree", "roads", "temporal"}
+    others = {"areas", "mkf", "ranges", "quadtree", "roads", "temporal"}
     assert live - others == set(words.METHODS), "mkf needs a model of several keys, ranges answer questions, maps cells"
 
 

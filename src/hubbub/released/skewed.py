@@ -1,0 +1,28 @@
+"""Where a count lies of which the mean and the variance are known, and which cannot be below zero."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+NORMAL = 1.959963984540054
+
+
+def interval(mean: Array, variance: Array) -> tuple[Array, Array]:
+    """Where 95 % lie of what has this mean and variance, in whole vehicles.
+
+    Few vehicles are spread as those of a waiting line are, not evenly to both sides: a gamma distribution has the same
+    mean and variance, and its quantiles are those of a cubed normal (Wilson & Hilferty 1931).
+    """
+    shape = np.maximum(mean, 1e-12) ** 2 / np.maximum(variance, 1e-12)
+    lower, upper = (quantile(mean, shape, at) for at in (-NORMAL, NORMAL))
+    return np.floor(lower), np.ceil(np.maximum(upper, mean))
+
+
+def quantile(mean: Array, shape: Array, at: float) -> Array:
+    """Of a gamma distribution, at so many standard deviations of a normal one."""
+    ninth = 1 / (9 * np.maximum(shape, 1e-3))
+    found: Array = np.maximum(mean * np.maximum(1 - ninth + at * np.sqrt(ninth), 0.0) ** 3, 0.0)
+    return found
