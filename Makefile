@@ -6,6 +6,9 @@ READY  := $(VENV)/.ready
 SHOWN  := $(VENV)/.shown
 LONG   := tests/browser/lab tests/crash tests/paper tests/property tests/statistical
 
+# Tests start hundreds of interpreters: where the environment forbids to keep compiled files, each would compile the house again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test soak check bench clean setup
 
 setup: $(READY)
