@@ -179,7 +179,7 @@ def test_twenty_contexts_with_long_names_fit_a_phone(chromium, lab):
     pasted(page, "\n".join(map(",".join, days)), 20)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.locator("#numbers summary").click()
-    assert page.locator("#tick-rows tr").count() == 8
+    until_on(page, "document.querySelectorAll('#tick-rows tr').length === 8")  # drawn once the browser says it is open
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     context.close()
 
@@ -190,6 +190,7 @@ def test_it_fits_a_phone_and_the_night(chromium, lab, width, scheme):
     page = context.new_page()
     opened(page, lab)
     page.locator("#numbers summary").click()
+    page.locator("#tick-rows tr").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SMALL) == []
     assert page.evaluate(CONTRAST) == []
