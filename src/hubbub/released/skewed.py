@@ -18,7 +18,8 @@ def interval(mean: Array, variance: Array) -> tuple[Array, Array]:
     """
     shape = np.maximum(mean, 1e-12) ** 2 / np.maximum(variance, 1e-12)
     lower, upper = (quantile(mean, shape, at) for at in (-NORMAL, NORMAL))
-    return np.floor(lower), np.ceil(np.maximum(upper, mean))
+    # A whole number stands for what is within a half of it: rounded outward, ends would be half a vehicle too far.
+    return np.minimum(np.rint(lower), np.floor(mean)), np.maximum(np.rint(upper), np.ceil(mean))
 
 
 def quantile(mean: Array, shape: Array, at: float) -> Array:

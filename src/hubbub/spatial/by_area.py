@@ -19,6 +19,7 @@ from hubbub.released import Cost, Domain, Tick
 from hubbub.spatial.area_belief import AreaBelief, Level, consistent
 from hubbub.spatial.area_errors import AreaErrors
 from hubbub.spatial.area_tree import AreaTree
+from hubbub.spatial.maps import expect_few
 from hubbub.spatial.noisy_sums import NoisySums, Parts
 from hubbub.spatial.trend import Trend
 
@@ -77,6 +78,7 @@ class Areas(OnlineMechanism):
     )
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        expect_few(keys, self.name)
         super().__init__(keys, guarantee, source=source, **options)
         self.tree = AreaTree.of(keys)
         self._sums = NoisySums(guarantee, source)

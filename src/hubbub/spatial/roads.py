@@ -20,6 +20,7 @@ from hubbub.released import Cost, Domain, Tick
 from hubbub.released.skewed import interval, quantile
 from hubbub.released.totals import as_value, positions_of
 from hubbub.released.value import Value
+from hubbub.spatial.maps import expect_few
 from hubbub.spatial.noisy_sums import NoisySums, Parts
 from hubbub.spatial.road_belief import RoadBelief
 from hubbub.spatial.road_errors import RoadErrors
@@ -74,6 +75,7 @@ class Roads(OnlineMechanism):
     )
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        expect_few(keys, self.name)
         super().__init__(keys, guarantee, source=source, **options)
         if isinstance(keys, RoadGrid):
             raise InvalidParameter(
