@@ -9,7 +9,9 @@ are of the processor: a machine that is busy with other things leaves them alone
 
 from __future__ import annotations
 
+import os
 import resource
+import tempfile
 import time
 from typing import Any
 
@@ -51,6 +53,12 @@ def insecure(size: int, ticks: int = FEWER) -> float:
 
 
 def main() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HUBBUB_STATE"] = folder  # nothing that an earlier process computed of the map
+        return measured()
+
+
+def measured() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     city = made_up(JUNCTIONS)
     began = time.process_time()
@@ -72,8 +80,10 @@ def main() -> list[dict[str, Any]]:
                          "peer": f"NumPy's float Laplace: {peer:.2f} s", "ratio": seconds / peer,
                          "goal": f"<= {factor * goal:g}", "limit": f"the first of them {first:.2f} s"})  # fmt: skip
             if name == "roads":
+                once = "once a map: shortest ways" if side == 1024 else "shortest ways are kept from above"
                 rows.append({"what": f"raster and expected traffic, {side} x {side}", "value": raster + prepared,
-                             "unit": "s", "goal": "<= 10", "limit": "once a map: shortest ways"})  # fmt: skip
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    rows.append({"what": "largest memory of all", "value": peak, "unit": "GB", "goal": "<= 1 at 1024 x 1024"})
+                             "unit": "s", "goal": "<= 10", "limit": once})  # fmt: skip
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        rows.append({"what": f"largest memory so far, up to {side} x {side}", "value": peak, "unit": "GB",
+                     "goal": "<= 1" if side == 1024 else "", "limit": "with the simulator"})  # fmt: skip
     return rows

@@ -12,7 +12,7 @@ from hubbub.confidential import Counts
 from hubbub.methods import make_mechanism
 from hubbub.privacy import Guarantee, User
 from hubbub.released import Domain, Grid, Release, Tick
-from hubbub.spatial import Hexagons, RoadCells, RoadGrid, Zones, made_up
+from hubbub.spatial import Hexagons, RoadCells, RoadGrid, RoadNetwork, Zones, made_up
 from hubbub.store import Store
 
 LENGTH = timedelta(minutes=1)
@@ -35,6 +35,12 @@ MAPS: dict[str, tuple[Domain, str]] = {
     "zones": (Zones(ZONES), "lpa"),
 }
 """A map of every kind, with a method that releases it."""
+ONE_ROAD = RoadNetwork([0, 3000], [0, 1000], start=[0], end=[1])
+EXTREMES: dict[str, tuple[Domain, str]] = {
+    "one cell": (Grid(1, 1, bounds=(0, 0, 10, 10)), "areas"),
+    "very fine": (RoadCells(RoadGrid.over(ONE_ROAD, 16_384, 16_384)), "roads"),
+}
+"""The smallest map, and one that is too fine for a picture."""
 
 
 class City:
@@ -43,7 +49,7 @@ class City:
     def __init__(
         self, folder: Path, kind: str = "roads", *, epsilon: float = 2, start: datetime = START, clock: bool = True
     ) -> None:
-        self.place, method = MAPS[kind]
+        self.place, method = (MAPS | EXTREMES)[kind]
         self.store = Store.open(folder / f"{kind}.db")
         self.name, self._start, self._clock = "city", start, clock
         guarantee = Guarantee.pure(User(horizon=100), epsilon)

@@ -32,6 +32,7 @@ from hubbub.confidential.cut import PAST_LOST
 from hubbub.errors import HubbubError, InvalidInput, InvalidParameter, PrivacyRefusal
 from hubbub.privacy.unit import Session, Unit
 from hubbub.released import Discovered, Domain, Keys, Map, Tick
+from hubbub.released.axes import SWAPPED, WHAT_TO_DO
 
 T = TypeVar("T")
 
@@ -176,6 +177,11 @@ class Collector(Sealed):
         facts = {"open": self._bound.open, "waiting": waiting, "state_bytes": 40 * self._bound.open + 28 * waiting}
         return Statistics(**(self._numbers | facts))
 
+    @property
+    def remark(self) -> str:
+        """What its owner should know of what came lately, and nobody else; empty if nothing."""
+        return f"{SWAPPED} {WHAT_TO_DO}" if isinstance(self._pages, OnMap) and self._pages.swapped else ""
+
     def add(self, batch: Batch) -> Iterable[Counts | PeriodEnded]:
         """Take a batch. Of a replay: the counts of the ticks that became final by it, in order, empty ones included.
 
@@ -263,6 +269,8 @@ class Collector(Sealed):
         if not events.height:
             return
         codes, assets = self._pages.find(events, self._filters)
+        if self.remark and isinstance(self.time, Replay) and self._given < 0:
+            raise self._stop(InvalidInput(SWAPPED, WHAT_TO_DO))  # while nothing is spent
         rows = Rows(*self._identity.of(events), events.get_column("time").to_physical().to_numpy(), codes)
         drop = count("assets", assets)
         unknown = self._pages.unknown

@@ -74,6 +74,10 @@ class CountingByCuts(Protocol):
     def statistics(self) -> Told:
         """For the curator only."""
 
+    @property
+    def remark(self) -> str:
+        """What its owner should know of what came lately, and nobody else; empty if nothing."""
+
     def cut(self, cut: Cut) -> Iterable[Ended | PeriodEnded]:
         """Close the ticks up to the cut's; those that became final by it, in order, empty ones included.
 

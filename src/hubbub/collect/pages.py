@@ -21,6 +21,7 @@ from hubbub.collect.vocabulary import UNLISTED, Vocabulary
 from hubbub.confidential import Counts, Sealed
 from hubbub.errors import InvalidParameter
 from hubbub.released import Discovered, Domain, Map, Tick
+from hubbub.released.axes import Axes
 
 Codes = NDArray[np.int32]
 Used = Callable[[], Sequence[Codes]]
@@ -105,6 +106,8 @@ class OnMap(NeverChanging):
     """
 
     unknown = UNKNOWN
+    swapped = False
+    """Whether what came lately lies on the map with x for y. For the owner: nobody counts otherwise because of it."""
 
     def __init__(self, place: Domain) -> None:
         if not isinstance(place, Map):
@@ -114,6 +117,7 @@ class OnMap(NeverChanging):
             )
         place.cells(np.empty(0), np.empty(0))  # a grid without bounds lies nowhere, and says so
         self.map, self._keys, self.size = place, place, len(place)
+        self._axes = Axes(place)
 
     @property
     def keys(self) -> Domain:
@@ -121,7 +125,9 @@ class OnMap(NeverChanging):
 
     def find(self, events: pl.DataFrame, filters: Filters) -> tuple[Codes, NDArray[np.bool_]]:  # noqa: ARG002
         x, y = (events.get_column(name).to_numpy() for name in ("x", "y"))
-        return self.map.cells(x, y).astype(np.int32), np.zeros(len(x), np.bool_)
+        cells = self.map.cells(x, y)
+        self.swapped = self._axes.look(x, y, cells)
+        return cells.astype(np.int32), np.zeros(len(x), np.bool_)
 
 
 class Listed(OfPaths, NeverChanging):

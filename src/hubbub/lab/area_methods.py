@@ -30,6 +30,7 @@ LINES: dict[str, dict[str, Any]] = {
     "quadtree, depth 8": {"depth": 8},
     "quadtree, depth 5": {"depth": 5},
     "areas": {},
+    "areas, point": {"numbers": "point"},
 }
 QUESTIONS, EVERY = 40, 10
 """So many boxes in every tenth tick, of which intervals are asked."""

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from hubbub.monitor.table import Table
 from hubbub.released import Domain, Grid
 from hubbub.spatial import Hexagons, RoadCells, RoadGrid, RoadNetwork, Zones, read_lines, read_tables
+from hubbub.spatial.maps import expect_few
 
 
 class GridSettings(Table):
@@ -78,12 +79,14 @@ class GridSettings(Table):
         assert self.columns is not None
         assert self.rows is not None
         if self.roads is None:
-            return Grid(self.columns, self.rows, bounds=self.bounds, coordinates=self.coordinates)
+            grid = Grid(self.columns, self.rows, bounds=self.bounds, coordinates=self.coordinates)
+            expect_few(grid, "hubbub monitor")  # whatever the method: each tick is a vector of all cells
+            return grid
         network = _network(self.roads)
-        grid = RoadGrid(
+        city = RoadGrid(
             self.columns, self.rows, network=network, bounds=self.bounds, coordinates=self.coordinates
         )  # fmt: skip
-        return RoadCells(grid, snap=self.snap)
+        return RoadCells(city, snap=self.snap)
 
 
 def _network(roads: Path | list[Path]) -> RoadNetwork:

@@ -85,7 +85,7 @@ class Pipeline:
         self._finding = finding
         self._forgot_at = time.monotonic()
         self._last: Release | None = None
-        self._trouble = ""
+        self._trouble = self._remarked = ""
         self._clock_error: BaseException | None = None
         self._started = clock()
         self.stop = threading.Event()
@@ -371,6 +371,10 @@ class Pipeline:
             return
         self._last = release
         self._say(_line(release, ended.doubt))
+        remark = self._collector.remark
+        if remark and remark != self._remarked:  # to the owner's terminal: what is on a page would tell everybody
+            self._say(remark)
+        self._remarked = remark
         self._on_release(release)
 
     def _find_keys(self, period: PeriodEnded) -> None:

@@ -41,6 +41,7 @@ def facts(desk: Desk, stream: Stream) -> dict[str, Any]:
         "total": total(release, np.arange(len(release.keys))),
         "map": {
             "drawable": cells <= MOST_DRAWN,
+            "table_of": f"{cells:,} cells" if raster is not None else f"{cells:,} {channel.keys.noun}s",
             "first": desk.maps.oldest(stream),
             "spans": spans_of(release.tick, desk.maps.longest_span(release)),
             "areas": told["areas"],
@@ -75,14 +76,14 @@ def size_words(place: Map) -> str:
     >>> size_words(Grid(100, 100, bounds=(8.1, 53.0, 8.3, 53.2), coordinates="degrees"))
     '134 x 223 m'
     >>> size_words(Grid(100, 50, bounds=(0, 0, 1000, 1000)))
-    '10 x 20'
+    "10 x 20, in the map's own units"
     """
     raster = raster_of(place)
     if raster is None:
         return ""
     wide, high = raster.grid.cell_size
     if not in_degrees(place):
-        return f"{wide:.3g} x {high:.3g}"
+        return f"{wide:.3g} x {high:.3g}, in the map's own units"  # often metres, but a plane does not say
     _, south, _, north = raster.grid.bounds or (0.0, 0.0, 0.0, 0.0)
     wide, high = wide * _METRES * math.cos(math.radians((south + north) / 2)), high * _METRES
     return f"{_round(wide)} x {_round(high)} m"

@@ -28,13 +28,17 @@ class AreaErrors(JointErrors):
     | `lasting_1`, … | area of a level | how wrong its count is, were that above it known, in the next tick too |
     | `fresh_1`, … | the same | in this tick alone; if there is no such array, the square root of its count |
     | `kept_1`, … | the same | which part of the lasting error was there a tick before; all, if there is no such array |
+    | `places` | place | what adds up, where the values of the release are those that are best alone |
     """
 
     kind: ClassVar[str] = "areas"
 
     @classmethod
-    def of(cls, levels: list[Level], total: float, kept: float) -> AreaErrors:
+    def of(cls, levels: list[Level], total: float, kept: float, *, alone: bool = False) -> AreaErrors:
+        """`alone`: the release has other values than those that add up."""
         arrays: dict[str, NDArray[Any]] = {"total": np.array([total, kept])}
+        if alone:
+            arrays["places"] = levels[-1].now.astype(np.float32)
         for number, level in enumerate(levels, 1):
             arrays[f"lasting_{number}"] = few_bytes(np.sqrt(level.lasting))
             if level.fresh is not level.now:
@@ -45,6 +49,9 @@ class AreaErrors(JointErrors):
 
     def causes(self, keys: Domain, values: Array, cells: Whole) -> Causes:
         tree = AreaTree.of(keys)
+        values = self.arrays.get("places", values).astype(np.float64)
+        if len(values) != len(keys):
+            raise unreadable()
         now, inside = values, np.zeros(len(values))
         inside[cells] = 1.0
         loads, variances, kept, fresh = [], [], [], 0.0

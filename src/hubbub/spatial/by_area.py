@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 
 from hubbub.confidential import Counts
 from hubbub.mechanism import Estimate, Measurement, OnlineMechanism, Option, Traits
-from hubbub.mechanism.kinds import Number
+from hubbub.mechanism.kinds import Number, Word
 from hubbub.mechanism.measurement import NoiseKind
 from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.ukf import nothing_known
 from hubbub.released import Cost, Domain, Tick
+from hubbub.released.skewed import best_alone
 from hubbub.spatial.area_belief import AreaBelief, Level, consistent
 from hubbub.spatial.area_errors import AreaErrors
 from hubbub.spatial.area_tree import AreaTree
+from hubbub.spatial.maps import expect_few
 from hubbub.spatial.noisy_sums import NoisySums, Parts
 from hubbub.spatial.trend import Trend
 
 Array = NDArray[np.float64]
 
+POINT = "point"
 TOTAL, TICKS, COARSE = Fraction(1, 20), Fraction(3, 20), Fraction(1, 20)
 """Of the budget: for the total of every tick, for the coarsest areas, and for better ones at a look; the rest is for
 all finer levels."""
@@ -44,6 +47,9 @@ class Areas(OnlineMechanism):
     tick to tick is the total with its trend, and each area's share of the one above it: shares move slowly, so that
     they are filtered, and a new total is divided by them. No number is below zero, and any set of places has an
     interval (`total`).
+
+    With `numbers` = additive, places add up to areas. With point each place has the number that is best for its
+    relative error: nothing where noise hides it. Such numbers must not be added up; areas (`total`) are told as before.
 
     Areas follow from the map alone: parents in H3 for hexagons, halves of where the centres lie for other places.
 
@@ -75,8 +81,12 @@ class Areas(OnlineMechanism):
         4e-4,
         "By how much an area's share of the one above moves in a tick, as a relative variance.",
     )
+    numbers: Option[str] = Option(
+        Word("additive", POINT), "additive", "Numbers that add up to areas, or the best for each place alone."
+    )
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        expect_few(keys, self.name)
         super().__init__(keys, guarantee, source=source, **options)
         self.tree = AreaTree.of(keys)
         self._sums = NoisySums(guarantee, source)
@@ -176,7 +186,11 @@ class Areas(OnlineMechanism):
             above = level.now
         value, error = levels[-1].now, np.sqrt(variance)
         lower, upper = _interval(value, error)
-        return Estimate(value, error, lower, upper, AreaErrors.of(levels, relative, kept))
+        point = self.numbers == POINT
+        joint = AreaErrors.of(levels, relative, kept, alone=point)
+        if point:
+            value = best_alone(value, variance)
+        return Estimate(value, error, np.minimum(lower, np.floor(value)), upper, joint)
 
     def _looked_at(self, tick: Tick) -> None:
         self._looked += 1

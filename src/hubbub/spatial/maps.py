@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.released import Domain, Grid
+from hubbub.released.axes import SWAPPED, WHAT_TO_DO, Axes
 from hubbub.released.maps import Map
 from hubbub.released.positions import positions
-
-FEW = 20
-"""Of fewer positions nobody can say that their axes are swapped: a few may simply lie off the map."""
 
 MOST_LAID_OUT = 2**24
 """Cells, 4,096 a side, for which numbers of every cell are kept; half a dozen vectors of them take a gigabyte."""
@@ -41,8 +38,9 @@ def map_of(domain: Domain) -> Map | None:
 def expect_axes(place: Map, x: ArrayLike, y: ArrayLike) -> None:
     """Refuse positions of a whole file whose axes are swapped: they lie off the map, and on it the other way round.
 
-    Latitude before longitude is the commonest mistake with positions, and silently gives a map of nobody. This is for
-    the owner, who reads a file at once; a running stream never asks. Nothing of a position is in the message.
+    Latitude before longitude is the commonest mistake with positions, and silently gives a map of nobody. A collector
+    asks by itself: a file that is read once is refused before its first tick, of a live stream its owner is told.
+    Nothing of a position is in the message.
 
     >>> from hubbub.released import Grid
     >>> city = Grid(10, 10, bounds=(8.1, 53.0, 8.3, 53.2), coordinates="degrees")
@@ -51,13 +49,6 @@ def expect_axes(place: Map, x: ArrayLike, y: ArrayLike) -> None:
     ...
     hubbub.errors.InvalidInput: The axes of these positions seem to be swapped: ...
     """
-    across, upward = positions(x, y)
-    if across.size < FEW:
-        return
-    on = np.count_nonzero(place.cells(across, upward) >= 0)
-    swapped = np.count_nonzero(place.cells(upward, across) >= 0)
-    if swapped > on and swapped * 2 >= across.size:
-        raise InvalidInput(
-            "The axes of these positions seem to be swapped: most lie off the map, and on it the other way round.",
-            "Give x before y, and longitude before latitude.",
-        )
+    across, upward = (one.ravel() for one in positions(x, y))
+    if Axes(place).look(across, upward, place.cells(across, upward)):
+        raise InvalidInput(SWAPPED, WHAT_TO_DO)

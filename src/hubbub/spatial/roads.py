@@ -17,9 +17,10 @@ from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.ukf import nothing_known
 from hubbub.released import Cost, Domain, Tick
-from hubbub.released.skewed import interval, quantile
+from hubbub.released.skewed import best_alone, interval
 from hubbub.released.totals import as_value, positions_of
 from hubbub.released.value import Value
+from hubbub.spatial.maps import expect_few
 from hubbub.spatial.noisy_sums import NoisySums, Parts
 from hubbub.spatial.road_belief import RoadBelief
 from hubbub.spatial.road_errors import RoadErrors
@@ -27,6 +28,7 @@ from hubbub.spatial.road_map import RoadGrid
 from hubbub.spatial.road_units import RoadUnits
 from hubbub.spatial.trend import Trend
 
+POINT = "point"
 TOTAL, TICKS, GROUPS = Fraction(1, 20), Fraction(1, 4), Fraction(1, 20)
 """Of the budget: for the total of every tick, for that of groups, and for better ones at a look; the rest is for
 stretches."""
@@ -70,10 +72,11 @@ class Roads(OnlineMechanism):
     traits: ClassVar[Traits] = Traits(even_cost=False, plain=False, independent_keys=False)
 
     numbers: Option[str] = Option(
-        Word("additive", "point"), "additive", "Numbers that add up to areas, or the best for each cell alone."
+        Word("additive", POINT), "additive", "Numbers that add up to areas, or the best for each cell alone."
     )
 
     def __init__(self, keys: Domain, guarantee: Guarantee, *, source: ByteSource | None = None, **options: Any) -> None:
+        expect_few(keys, self.name)
         super().__init__(keys, guarantee, source=source, **options)
         if isinstance(keys, RoadGrid):
             raise InvalidParameter(
@@ -166,12 +169,8 @@ class Roads(OnlineMechanism):
         value, variance = belief.cells()
         error = np.sqrt(variance)
         lower, upper = interval(value, variance)
-        if self.numbers == "point":
-            # Divided by the count itself, a gamma of shape a weighs as one of shape a - 1 does: its median.
-            shape = np.maximum(value, 1e-12) ** 2 / np.maximum(variance, 1e-12)
-            less = np.maximum(shape - 1, 0.0)
-            value = quantile(value * less / np.maximum(shape, 1e-12), np.maximum(less, 1e-12), 0.0)
-            value = np.where(less > 0.2, value, 0.0)
+        if self.numbers == POINT:
+            value = best_alone(value, variance)
         return Estimate(value, error, np.minimum(lower, value), upper, RoadErrors.of(belief, before))
 
     def _looked_at(self, tick: Tick) -> None:

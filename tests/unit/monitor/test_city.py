@@ -62,6 +62,51 @@ def test_what_is_off_the_map_or_no_position_counts_nowhere_and_stops_nobody(city
     assert city.counts()[-1] == {"0,0": 1}
 
 
+def swapped(vehicles, at):
+    return "".join(line(f"car {number}", 53.05, 8.05, at) for number in range(vehicles))
+
+
+def test_a_live_feed_with_swapped_axes_is_told_to_its_owner_once_and_to_nobody_else(city):
+    def said():
+        return sum("axes of these positions seem to be swapped" in one for one in city.said)
+
+    city.send(swapped(19, city.now + HALF))  # a few may simply lie off the map
+    city.minute()
+    assert said() == 0
+    for _ in range(3):
+        city.send(swapped(30, city.now + HALF))
+        city.minute()
+    assert said() == 1
+    assert city.counts()[-4:] == [{}] * 4
+    assert city.pipeline.trouble == "", "that is on a public page"
+    assert not any("swapped" in str(fact) for fact in city.pipeline.status().values())
+    for _ in range(40):  # mended, and after a while wrong again
+        city.send("".join(line(f"bus {number}", 8.05, 53.05, city.now + HALF) for number in range(50)))
+    city.minute()
+    assert said() == 1
+    for _ in range(40):
+        city.send(swapped(50, city.now + HALF))
+    city.minute()
+    assert said() == 2
+
+
+def test_a_file_with_swapped_axes_is_refused_before_anything_is_spent(tmp_path):
+    path = tmp_path / "positions.jsonl"
+    path.write_text(swapped(50, START + HALF))
+    source = {"kind": "events", "path": path, "start": START, "end": START + timedelta(minutes=2)}
+    city = SmallCity(tmp_path, source).open()
+    with pytest.raises(InvalidInput, match="axes of these positions seem to be swapped"):
+        city.pipeline.run()
+    assert city.counts() == []
+    assert city.store.spending("city").settled == 0
+    city.close()
+    path.write_text("".join(line(f"car {number}", 8.05, 53.05, START + HALF) for number in range(50)))
+    city.open().pipeline.run()
+    assert city.counts() == [{"0,0": 50}, {}]
+    city.close()
+    city.store.close()
+
+
 @pytest.mark.parametrize("document", [feed, mds_status])
 def test_documents_give_the_same_counts_as_lines(tmp_path, document):
     kind = "gtfs-realtime" if document is feed else "mds"

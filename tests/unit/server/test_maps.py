@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import httpx
 import numpy as np
 import pytest
-from tests.support.city import MAPS, TICKS, City
+from tests.support.city import EXTREMES, MAPS, TICKS, City
 from tests.support.site import Site
 
 from hubbub.released import Grid, Release, Tick
@@ -335,6 +335,28 @@ def test_a_polygon_needs_a_package_and_says_so(own, monkeypatch):
         answer = client.get(f"{BASE}/area", params={"polygon": "0,0,1,0,1,1"})
         assert answer.status_code == 501
         assert "bounds" in answer.json()["error"]["hint"]
+    city.close()
+
+
+@pytest.mark.parametrize("kind", sorted(EXTREMES))
+def test_a_map_of_one_cell_and_one_that_is_too_fine_for_a_picture(own, kind):
+    """Both have a page and every number; where there is no picture the page says why, and offers nothing of one."""
+    city = City(own, kind).run(2)
+    release = released(city, 1)
+    whole = total(release, np.arange(len(city.place)))
+    with serve(city.store) as client:
+        page = client.get("/map").text
+        fine = kind == "very fine"
+        assert ("a table of 268,435,456 cells: too many for a picture" in page) is fine
+        assert ('id="map"' in page) is not fine
+        assert ("Choose one to see it on the map" in page) is not fine
+        assert whole.text in page
+        box = ",".join(map(repr, frame_of(city.place)))
+        assert client.get(f"{BASE}/area", params={"tick": 1, "bounds": box}).json()["total"] == described(whole)
+        got = frame(client, 1)
+        assert len(got.values) == len(city.place)
+        told = client.get(f"{BASE}/area", params={"tick": 1, "at": len(city.place) - 1}).json()["total"]
+        assert told["value"] == pytest.approx(release.at(len(city.place) - 1).value)
     city.close()
 
 

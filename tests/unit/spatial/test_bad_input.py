@@ -7,10 +7,12 @@ import pytest
 
 from hubbub.confidential import Counts
 from hubbub.errors import HubbubError, InvalidInput, InvalidParameter
+from hubbub.monitor.map_settings import GridSettings
 from hubbub.noise import simulation
 from hubbub.privacy import Guarantee, User
 from hubbub.released import Grid, Tick
 from hubbub.spatial import (
+    Areas,
     Quadtree,
     RoadCells,
     RoadGrid,
@@ -35,7 +37,7 @@ def released(method, keys, values, ticks=3):
         return [stream.release(Counts.of(keys, Tick(tick), values)) for tick in range(ticks)]
 
 
-@pytest.mark.parametrize("method", [Quadtree, Temporal, Roads])
+@pytest.mark.parametrize("method", [Areas, Quadtree, Temporal, Roads])
 def test_a_map_of_one_cell(method):
     one = RoadGrid(1, 1, network=ONE_ROAD)
     keys = RoadCells(one) if method is Roads else one
@@ -45,12 +47,23 @@ def test_a_map_of_one_cell(method):
     assert last.lower[0] <= last.values[0] <= last.upper[0]
 
 
-@pytest.mark.parametrize("method", [Quadtree, Temporal])
+@pytest.mark.parametrize("method", [Areas, Quadtree, Roads, Temporal])
 def test_what_would_take_many_gigabytes_is_refused_at_once(method):
     with pytest.raises(InvalidParameter, match="many gigabytes"):
         method(Grid(16_384, 16_384), TEN)
     with pytest.raises(InvalidParameter, match="many gigabytes"):
         method(RoadGrid.over(ONE_ROAD, 16_384, 16_384), TEN)
+
+
+def test_a_live_map_of_sixteen_thousand_a_side_is_refused_unless_it_has_roads(tmp_path):
+    told = {"columns": 16_384, "rows": 16_384, "coordinates": "plain"}
+    with pytest.raises(InvalidParameter, match=r"monitor.* many gigabytes"):
+        GridSettings(**told, bounds=(0, 0, 1, 1)).domain()
+    line = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}
+    feature = {"type": "Feature", "properties": {}, "geometry": line}
+    (tmp_path / "roads.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    cells = GridSettings(**told, roads=tmp_path / "roads.geojson").domain()
+    assert 16_384 <= len(cells) < 4 * 16_384
 
 
 def test_roads_on_a_grid_of_sixteen_thousand_a_side():

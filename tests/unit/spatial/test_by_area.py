@@ -221,3 +221,28 @@ def test_where_noise_hides_places_the_money_goes_to_larger_areas_and_a_look_cost
     assert "fresh_3" in few[2][0].joint.arrays, "of the first look nobody knows yet"
     assert "fresh_3" not in few[2][3].joint.arrays
     assert "fresh_3" in many[2][3].joint.arrays
+
+
+def test_point_numbers_are_best_alone_and_areas_are_told_as_before():
+    """Counts that are small beside their noise: one by one nothing is the best that can be said."""
+    promise, some = Guarantee.pure(User(horizon=100), 2), np.arange(100)
+    _, truth, additive = run(promise=promise, rate=6.0)
+    _, _, alone = run(promise=promise, rate=6.0, numbers="point")
+    values, sums = (np.array([one.values for one in releases]) for releases in (alone, additive))
+
+    def relative(given):
+        return (np.abs(given - np.array(truth)) / np.maximum(truth, 1)).mean()
+
+    assert relative(values) < relative(sums)
+    assert (values >= 0).all()
+    assert (values <= sums + 1e-9).all()
+    for one, other in zip(alone, additive, strict=True):
+        assert (one.lower <= one.values).all()
+        assert (one.values <= one.upper).all()
+        told, wanted = total(one, some), total(other, some)
+        assert told.value == pytest.approx(wanted.value, rel=1e-6), "they are not added up"
+        assert told.standard_error == pytest.approx(wanted.standard_error, rel=1e-3)
+        again = JointErrors.from_bytes(one.joint.to_bytes())
+        assert again.causes(GRID, one.values, some).value == pytest.approx(wanted.value, rel=1e-6)
+    with pytest.raises(SchemaMismatch):
+        alone[0].joint.causes(ZONES, np.ones(3), np.arange(3))
