@@ -160,9 +160,13 @@ def test_budgets():
         8,
         Fraction(1, 2),
     )
+    # Without weights noise is the same in all rounds: in the last one a client moves half as much.
+    assert walk().parts == (Fraction(2, 5), Fraction(2, 5), Fraction(1, 5))
+    assert walk(depths=(0,)).parts == (1,)
     gaussian = walk(epsilon=None, rho="1/10")
     assert gaussian.cost.rho == Fraction(1, 10)
-    assert gaussian.ask()[1].noise.rho == Fraction(1, 30)
+    assert gaussian.parts == (Fraction(4, 90), Fraction(4, 90), Fraction(1, 90))
+    assert gaussian.ask()[1].noise.rho == Fraction(4, 90)
     assert "rho 0.1" in gaussian.promise
     shares = walk(lying=3, minimum=100)
     assert "at most 3 lie" in shares.promise
@@ -279,14 +283,14 @@ def test_a_client_answers_a_query_once_and_only_what_it_was_told():
 def test_a_client_keeps_its_own_budget_over_all_rounds():
     """Also if servers ask more often than they said: each level again, under another name."""
     mine = OwnEntries(TOWN, [Entry("park", "vanilla")], max_items=2, epsilon="1/2")
-    mine.answer(*walk(epsilon="3/4").ask())
+    mine.answer(*walk(epsilon="5/8").ask())
     assert mine.answered == Fraction(1, 4)
-    mine.answer(*walk(epsilon="3/4", name="again").ask())
+    mine.answer(*walk(epsilon="5/8", name="again").ask())
     with pytest.raises(BudgetExceeded, match=r"up to 0\.5"):
-        mine.answer(*walk(epsilon="3/4", name="once more").ask())
+        mine.answer(*walk(epsilon="5/8", name="once more").ask())
     gaussian = OwnEntries(TOWN, [], max_items=2)
     for name in "ab":
-        gaussian.answer(*walk(name=name, epsilon=None, rho="1/10", depths=(0, 1)).ask())
+        gaussian.answer(*walk(name=name, epsilon=None, rho="1/10", depths=(0, 1), weights=(1, 1)).ask())
     # Rhos add up: twice 1/20 promise as much as 1/10 once, which is less than twice the epsilon of 1/20.
     assert gaussian.answered == walk(epsilon=None, rho="1/10").strength
 

@@ -42,7 +42,8 @@ class TopDown:
     A round asks of each node that is still in the walk how often each of its items was shown and clicked, and of each
     node in the level below how many entries lie there. A node goes on if that noisy count is at least `min_support`;
     under the others nothing is asked. `depths` are the levels, the top being 0: the fewer, the less noise. `items` are
-    the same everywhere, or a function of a node's name; they are public. `weights` divide the budget among the levels.
+    the same everywhere, or a function of a node's name; they are public. `weights` divide the budget among the rounds;
+    without them noise has the same size in all.
 
     Guarantee
         Protected: what one client answers, in all rounds together (or, with protects="presence", whether it does).
@@ -60,7 +61,7 @@ class TopDown:
     ...                min_support=200, epsilon=1)
     >>> asked, query = walk.ask()
     >>> query.noise.epsilon, asked.length, walk.cost
-    (Fraction(1, 2), 6, Cost(epsilon=1))
+    (Fraction(2, 3), 6, Cost(epsilon=1))
     >>> walk.promise
     'What one client answers in all 2 rounds together changes the probability of any result by at most a factor e^1...'
     """
@@ -109,7 +110,7 @@ class TopDown:
                 "practically nothing.",
                 "Values from 0.1 to 5 are usual. If you mean it, say allow_weak=True.",
             )
-        self.parts = _parts(self.total, weights, self.rounds)
+        self.parts = _parts(self.total, self._even_noise() if weights is None else weights, self.rounds)
         self._plan: dict[str, Any] = {
             "clients": clients, "minimum": minimum, "lying": lying, "protects": protects, "verify_key": verify_key,
             "allow_weak": allow_weak,
@@ -151,6 +152,12 @@ class TopDown:
             f"{what} in all {self.rounds} rounds together changes the probability of any result by at most a "
             f"factor e^{at_most(self.strength)}{delta}{lying}.{hidden}"
         )
+
+    def _even_noise(self) -> list[int]:
+        """The last round counts nothing below: a client moves its numbers by half as much (in squares, a quarter)."""
+        if self.rounds < len(self.depths) or self.rounds == 1:
+            return [1] * self.rounds
+        return [2 if self._pure else 4] * (self.rounds - 1) + [1]
 
     # ── rounds ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -287,9 +294,9 @@ def _depths(given: Sequence[int], picks: bool) -> tuple[int, ...]:
     return depths
 
 
-def _parts(total: Fraction, weights: Sequence[Exact] | None, levels: int) -> tuple[Fraction, ...]:
-    """The budget of each level, exactly."""
-    shares = [Fraction(1)] * levels if weights is None else [exact(weight, "weights") for weight in weights]
+def _parts(total: Fraction, weights: Sequence[Exact], levels: int) -> tuple[Fraction, ...]:
+    """The budget of each round, exactly."""
+    shares = [exact(weight, "weights") for weight in weights]
     if not levels:
         raise InvalidParameter("There is nothing to ask: no items, and no level below.", "Give `items`.")
     if len(shares) != levels or min(shares) <= 0:
