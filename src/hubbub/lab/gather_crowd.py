@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,10 @@ class Crowd:
                     seen[id(entry.context)] = tuple(node.name for node in tree.path(entry.context)[: deepest + 1])
                 self._paths.append(seen[id(entry.context)])
         self._person = np.repeat(np.arange(len(logs)), [len(log) for log in self.logs])
+
+    def totals(self) -> Counter[str]:
+        """How many entries lie below each node: the truth."""
+        return Counter(name for path in self._paths for name in path)
 
     def __len__(self) -> int:
         return len(self.logs)
@@ -90,7 +95,12 @@ def noise_of_all(
 
 
 def walked(
-    walk: TopDown, crowd: Crowd, source: ByteSource, rng: np.random.Generator, away: float = 0.0, noise: bool = True
+    walk: TopDown,
+    crowd: Crowd,
+    source: ByteSource | None,
+    rng: np.random.Generator,
+    away: float = 0.0,
+    noise: bool = True,
 ) -> TopDown:
     """The whole walk; in each round a share `away` of the clients does not answer, other ones each time. Without
     `noise` it is what a trusted server would see."""
@@ -99,7 +109,7 @@ def walked(
         reports = len(crowd) if answering is None else int(answering.sum())
         sums = crowd.sums(asked[0], answering)
         query: Any = asked[1]
-        if noise:
+        if noise and source is not None:
             walk.take(opened_fast(query, sums, reports, source, rng))
         else:
             walk.take(Opened(query.name, sums, reports, query.clients, 0.0, "none: nothing is protected"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ class Traffic:
 
     messages: Counter[str] = field(default_factory=Counter)
     sent: Counter[str] = field(default_factory=Counter)
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def told(self, phase: str, message: Kind, times: int = 1) -> Kind:
         """The message as whoever gets it reads it."""
@@ -33,10 +33,10 @@ class Traffic:
         self.sent[phase] += len(data) * times
         return type(message).decode(data)
 
-    def timed(self, phase: str, what: Callable[[], Any]) -> Any:
+    def timed(self, phase: str, what: Callable[..., Any], *given: Any) -> Any:
         begin = time.process_time()
         try:
-            return what()
+            return what(*given)
         finally:
             self.seconds[phase] += time.process_time() - begin
 
@@ -76,9 +76,9 @@ def gathered(
         heard = told.told("set-up", announcement)
         # Clients of one process share what they read; these answer whatever is promised.
         client = Client.of(heard, query.noise.strength) if client is None else client
-        made = told.timed("collecting", lambda a=answer, c=client: c.report(a))
+        made = told.timed("collecting", client.report, answer)
         leader_hears = told.told("collecting", made)
-        told.timed("collecting", lambda r=leader_hears: leader.receive(r))
+        told.timed("collecting", leader.receive, leader_hears)
         if leader.waiting >= waiting:
             told.timed("adding", check)
     told.timed("adding", check)
