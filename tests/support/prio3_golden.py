@@ -35,6 +35,8 @@ GOOD: list[tuple[str, int, dict[str, int], list[Any]]] = [
     ("Prio3Histogram_unfilled", 4, {"length": 17, "chunk_length": 4}, [16, 3, 3]),
     ("Prio3MultihotCountVec_unfilled", 3, {"length": 7, "max_weight": 5, "chunk_length": 4},
      [[True, False, True, True, False, True, True], [False] * 7]),
+    ("Prio3L1BoundSum_odd", 3, {"length": 5, "max_value": 9, "chunk_length": 4},
+     [[4, 0, 1, 3, 1], [9, 0, 0, 0, 0], [0] * 5]),
     ("Prio3MultihotCountVec_all", 2, {"length": 3, "max_weight": 3, "chunk_length": 2}, [[True] * 3]),
 ]  # fmt: skip
 
@@ -99,6 +101,8 @@ LIES: list[tuple[str, dict[str, int], list[int]]] = [
     ("Prio3Histogram_bad_none", {"length": 4, "chunk_length": 2}, [0, 0, 0, 0]),
     ("Prio3Histogram_bad_shifted", {"length": 4, "chunk_length": 2}, [1000, 0, -999, 0]),
     ("Prio3MultihotCountVec_bad_weight", {"length": 4, "max_weight": 2, "chunk_length": 2}, [1, 1, 1, 0, 1, 1]),
+    ("Prio3L1BoundSum_bad_weight", {"length": 2, "max_value": 3, "chunk_length": 2}, [1, 1, 1, 1, 1, 1]),
+    ("Prio3L1BoundSum_bad_bit", {"length": 2, "max_value": 3, "chunk_length": 2}, [5, 0, -1, 1, 1, 1]),
     ("Prio3MultihotCountVec_bad_bit", {"length": 4, "max_weight": 2, "chunk_length": 2}, [2, 0, 0, 0, 1, 1]),
 ]
 

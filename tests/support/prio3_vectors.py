@@ -18,6 +18,7 @@ from hubbub.gather.prio3 import (
     Prio3,
     Prio3Count,
     Prio3Histogram,
+    Prio3L1BoundSum,
     Prio3MultihotCountVec,
     Prio3Sum,
     Prio3SumVec,
@@ -28,7 +29,7 @@ from hubbub.gather.prio3 import (
 GOLDEN = Path(__file__).parents[1] / "unit" / "gather" / "golden"
 PUBLIC = Path(os.environ.get("HUBBUB_DATA", Path(__file__).parents[3] / "shared" / "data")) / "vdaf_vectors"
 WHY_SKIPPED = "The draft's public test vectors are not here: put them into $HUBBUB_DATA/vdaf_vectors."
-PARAMETERS = ("length", "max_measurement", "max_weight", "chunk_length")
+PARAMETERS = ("length", "max_measurement", "max_weight", "max_value", "chunk_length")
 
 
 def _several_proofs(shares: int, *, length: int, max_measurement: int, chunk_length: int, proofs: int = 3) -> Any:
@@ -39,6 +40,7 @@ def _several_proofs(shares: int, *, length: int, max_measurement: int, chunk_len
 KINDS: dict[str, Any] = {
     "Prio3Count": Prio3Count,
     "Prio3Histogram": Prio3Histogram,
+    "Prio3L1BoundSum": Prio3L1BoundSum,
     "Prio3MultihotCountVec": Prio3MultihotCountVec,
     "Prio3Sum": Prio3Sum,
     "Prio3SumVec": Prio3SumVec,

@@ -299,6 +299,28 @@ class SlowMultihot(SlowChunked):
         return x[: self.length]
 
 
+class SlowL1BoundSum(SlowChunked):
+    """Beside draft-ietf-ppm-l1-bound-sum-02, section 3."""
+
+    def __init__(self, length: int, max_value: int, chunk_length: int) -> None:
+        self.length, self.largest, self.bits = length, max_value, max_value.bit_length()
+        super().__init__((length + 1) * self.bits, chunk_length, 2)
+
+    def encode(self, measurement: list[int]) -> list[int]:
+        return [bit for value in [*measurement, sum(measurement)] for bit in write(value, self.largest)]
+
+    def numbers(self, x: list[int]) -> list[int]:
+        parts = [x[at : at + self.bits] for at in range(0, len(x), self.bits)]
+        return [dot(part, weights(self.largest), self.field.modulus) for part in parts]
+
+    def evaluate(self, x: list[int], joint: list[int], shares: int, gadget: Gadget) -> list[int]:
+        *numbers, claimed = self.numbers(x)
+        return [self.in_range(x, joint, shares, gadget), (sum(numbers) - claimed) % self.field.modulus]
+
+    def truncate(self, x: list[int]) -> list[int]:
+        return self.numbers(x)[: self.length]
+
+
 # ── proofs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -476,6 +498,7 @@ def slow(name: str, shares: int, **given: int) -> SlowPrio3:
         "Prio3SumVec": (SlowSumVec, 3),
         "Prio3Histogram": (SlowHistogram, 4),
         "Prio3MultihotCountVec": (SlowMultihot, 5),
+        "Prio3L1BoundSum": (SlowL1BoundSum, 7),
     }
     if name == "Prio3SumVecWithMultiproof":
         proofs = given.pop("proofs", 3)

@@ -10,9 +10,12 @@ from hubbub.gather.prio3_scheme import Prio3Scheme
 from hubbub.gather.query import Query
 from hubbub.gather.scheme import Scheme
 from hubbub.gather.sealing import SealKey
+from hubbub.gather.top_down import Entry, Found, OwnEntries, Round, TopDown
 
 __all__ = [
     "Client",
+    "Entry",
+    "Found",
     "GaussianShares",
     "Helper",
     "HomomorphicScheme",
@@ -20,10 +23,13 @@ __all__ = [
     "Leader",
     "NoisePlan",
     "Opened",
+    "OwnEntries",
     "Prio3Scheme",
     "Query",
+    "Round",
     "Scheme",
     "SealKey",
     "ServersGaussian",
     "ServersLaplace",
+    "TopDown",
 ]

@@ -15,7 +15,7 @@ from hubbub.gather.scheme import FIRST, Part, Scheme, Started, Total
 from hubbub.noise import ByteSource, require_secure
 from hubbub.noise.system import DEFAULT
 
-ALGORITHMS = {"count": 1, "sum": 2, "sum_vec": 3, "histogram": 4, "multihot_count_vec": 5}
+ALGORITHMS = {"count": 1, "sum": 2, "sum_vec": 3, "histogram": 4, "multihot_count_vec": 5, "l1_bound_sum": 7}
 
 
 class Prio3Scheme(Scheme):

@@ -18,6 +18,7 @@ from hubbub.gather.prio3 import (
     Field64,
     Field128,
     Histogram,
+    L1BoundSum,
     MultihotCountVec,
     Sum,
     SumVec,
@@ -26,7 +27,9 @@ from hubbub.privacy.guarantee import WEAKEST_EPSILON
 
 LONGEST_NAME = 200
 FIELDS: dict[str, Field] = {field.name: field for field in (Field64, Field128)}
-CIRCUITS: dict[str, Any] = {circuit.name: circuit for circuit in (Count, Histogram, MultihotCountVec, Sum, SumVec)}
+CIRCUITS: dict[str, Any] = {
+    circuit.name: circuit for circuit in (Count, Histogram, L1BoundSum, MultihotCountVec, Sum, SumVec)
+}
 Protects = Literal["answer", "presence"]
 
 

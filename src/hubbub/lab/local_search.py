@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.personal import Categories, Combined, Decimals
 
@@ -27,6 +28,7 @@ class Search:
 
     context: dict[str, Any]
     picked: str
+    person: int = 0
 
 
 def category(number: int) -> str:
@@ -50,6 +52,29 @@ def hierarchy(order: tuple[str, ...] = ORDER) -> Combined:
     )
 
 
+@dataclass(frozen=True)
+class Business:
+    """What a directory says of one: where it is, in parts of the whole box, and what it is."""
+
+    place: tuple[float, float]
+    category: int
+
+
+def directory(seed: int, businesses: int = 900) -> dict[str, Business]:
+    """All businesses of `searches` with the same seed: public knowledge."""
+    _, at, kinds = _towns(np.random.default_rng(seed), businesses)
+    return {f"business {i}": Business((float(at[i, 0]), float(at[i, 1])), int(kinds[i])) for i in range(businesses)}
+
+
+def _towns(
+    rng: np.random.Generator, businesses: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Centres of towns, where businesses are, and their categories."""
+    centres = rng.random((8, 2))
+    at = (centres[rng.integers(len(centres), size=businesses)] + rng.normal(0, 0.02, (businesses, 2))) % 1
+    return centres, at, rng.integers(GROUPS * CATEGORIES, size=businesses)
+
+
 def searches(seed: int, people: int, each: int, businesses: int = 900) -> list[Search]:
     """`people` who search `each` times on average, in the order of time.
 
@@ -58,9 +83,7 @@ def searches(seed: int, people: int, each: int, businesses: int = 900) -> list[S
     ones, and again those that were picked before.
     """
     rng = np.random.default_rng(seed)
-    centres = rng.random((8, 2))
-    at = (centres[rng.integers(len(centres), size=businesses)] + rng.normal(0, 0.02, (businesses, 2))) % 1
-    kinds = rng.integers(GROUPS * CATEGORIES, size=businesses)
+    centres, at, kinds = _towns(rng, businesses)
     fame = rng.lognormal(0, 1, businesses)
     by_kind = [np.flatnonzero(kinds == kind) for kind in range(GROUPS * CATEGORIES)]
     ranks = 1 / np.arange(1, QUERIES + 1) ** 1.1
@@ -88,5 +111,5 @@ def searches(seed: int, people: int, each: int, businesses: int = 900) -> list[S
             "interest": category(int(tastes[person].argmax())),
             "query": f"{category(kind)}: query {int(rng.choice(QUERIES, p=ranks))}",
         }
-        log.append(Search(context, f"business {picked}"))
+        log.append(Search(context, f"business {picked}", person))
     return log

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from hubbub.errors import HubbubError
-from hubbub.gather.prio3 import Field128, Prio3Histogram, ReportShare
+from hubbub.gather.prio3 import Field128, Prio3Histogram, Prio3L1BoundSum, ReportShare
 
 KEY, CONTEXT = bytes(range(32)), b"tests"
 
@@ -56,3 +56,37 @@ def test_a_thousand_lying_clients_change_nothing():
     assert accepted == list(range(20))
     sums = [honest.aggregate([honest.verify_next(begun[k][at][0], messages[at]) for at in accepted]) for k in (0, 1)]
     assert honest.unshard(sums) == [5, 5, 5, 5]
+
+
+HALF = pow(2, -1, Field128.modulus)
+BOUNDED_LIES = {
+    "more than all": [1, 1, 1, 1, 1, 1, 0, 0],
+    "more than is told": [1, 1, 1, 1, 0, 0, 1, 0],
+    "minus, and back": [1, 1, -1, 0, 0, 0, 0, 1],
+    "a number of many bits": [7, 0, 0, 0, 0, 0, 1, 1],
+    "halves": [HALF, 0, HALF, 0, 0, 0, 1, 0],
+    "less than is told": [0, 0, 0, 0, 0, 0, 1, 1],
+}
+
+
+def test_a_thousand_clients_lie_about_how_much_they_have():
+    """Three numbers that may add up to 3: whatever a liar proves, an accepted report adds no more than that."""
+    honest = Prio3L1BoundSum(length=3, max_value=3, chunk_length=3)
+    reports: list[list[ReportShare]] = [[], []]
+    random = Random(9)
+    for at in range(1020):
+        liar = Prio3L1BoundSum(length=3, max_value=3, chunk_length=3)
+        if at >= 20:
+            liar.circuit = Lies(liar.circuit, list(BOUNDED_LIES.values())[at % 6])
+            liar.proof.circuit = liar.circuit
+        nonce = random.randbytes(16)
+        public, inputs = liar.shard(CONTEXT, [at % 4, 0, 0], nonce, random.randbytes(honest.randomness_size))
+        for k in (0, 1):
+            reports[k].append(ReportShare(nonce, public, inputs[k]))
+    begun = [honest.verify_init_many(KEY, CONTEXT, k, reports[k]) for k in (0, 1)]
+    told = [[begun[k][at][1] for k in (0, 1)] for at in range(1020)]
+    messages = honest.verifier_shares_to_message_many(CONTEXT, told)
+    accepted = [at for at, message in enumerate(messages) if not isinstance(message, HubbubError)]
+    assert accepted == list(range(20))
+    sums = [honest.aggregate([honest.verify_next(begun[k][at][0], messages[at]) for at in accepted]) for k in (0, 1)]
+    assert honest.unshard(sums) == [30, 0, 0]

@@ -107,6 +107,15 @@ def test_what_encodes_no_element_is_passed_over(data, field, chance):
         good = good[length:]
 
 
+def _cut(numbers: list[int], bound: int) -> list[int]:
+    """What fits of them, one after the other."""
+    kept = []
+    for number in numbers:
+        kept.append(min(number, bound))
+        bound -= kept[-1]
+    return kept
+
+
 @st.composite
 def kinds(draw: Any) -> tuple[str, int, dict[str, int], Any]:
     """A kind of Prio3, its number of servers and parameters, and a strategy for measurements."""
@@ -124,6 +133,10 @@ def kinds(draw: Any) -> tuple[str, int, dict[str, int], Any]:
         most = draw(st.integers(1, length))
         some = st.lists(st.booleans(), min_size=length, max_size=length).filter(lambda bits: sum(bits) <= most)
         return name, shares, {"length": length, "max_weight": most, "chunk_length": chunk}, some
+    if name == "Prio3L1BoundSum":
+        bound = min(largest, 20)
+        vector = st.lists(st.integers(0, bound), min_size=length, max_size=length).map(lambda given: _cut(given, bound))
+        return name, shares, {"length": length, "max_value": bound, "chunk_length": chunk}, vector
     largest = min(largest, 20)
     params = {"length": length, "max_measurement": largest, "chunk_length": chunk}
     if name == "Prio3SumVecWithMultiproof":

@@ -14,10 +14,12 @@ from hubbub.gather.prio3 import (
     Field64,
     Field128,
     Histogram,
+    L1BoundSum,
     MultihotCountVec,
     Prio3,
     Prio3Count,
     Prio3Histogram,
+    Prio3L1BoundSum,
     Prio3MultihotCountVec,
     Prio3Sum,
     Prio3SumVec,
@@ -57,6 +59,8 @@ def checked(prio3: Any, reports: list[ReportShare]) -> list[Any]:
         (lambda: Prio3Histogram(length=2**24 + 1, chunk_length=1), "length"),
         (lambda: Prio3MultihotCountVec(length=4, max_weight=5), "max_weight"),
         (lambda: Prio3SumVec(length=4, max_measurement=-1), "largest"),
+        (lambda: Prio3L1BoundSum(length=0, max_value=2), "length"),
+        (lambda: Prio3L1BoundSum(length=4, max_value=0), "max_value"),
     ],
 )
 def test_parameters_that_make_no_sense(make, words):
@@ -77,6 +81,9 @@ def test_parameters_that_make_no_sense(make, words):
         (Prio3MultihotCountVec(length=3, max_weight=1), [True, True, False]),
         (Prio3MultihotCountVec(length=3, max_weight=1), [True]),
         (Prio3MultihotCountVec(length=3, max_weight=1), [2, 0, 0]),
+        (Prio3L1BoundSum(length=3, max_value=2), [3, 0, 0]),
+        (Prio3L1BoundSum(length=3, max_value=2), [1, 1, 1]),
+        (Prio3L1BoundSum(length=3, max_value=2), [1, 1]),
     ],
 )
 def test_a_measurement_that_is_not_allowed_is_refused_and_not_repeated(prio3, measurement):
@@ -187,6 +194,11 @@ def test_what_one_report_can_add():
     all_of(Histogram(5), range(5))
     bits = [b for b in itertools.product([False, True], repeat=4) if sum(b) <= 3]
     all_of(MultihotCountVec(4, 3), bits)
+    bounded = [numbers for numbers in itertools.product(range(4), repeat=3) if sum(numbers) <= 3]
+    all_of(L1BoundSum(3, 3), bounded)
+    differences = [[abs(x - y) for x, y in zip(*two, strict=True)] for two in itertools.product(bounded, repeat=2)]
+    assert max(map(sum, differences)) == L1BoundSum(3, 3).change == 6
+    assert max(sum(d * d for d in two) for two in differences) == L1BoundSum(3, 3).square_change == 18
 
 
 def test_soundness_is_told():

@@ -31,8 +31,8 @@ def test_our_own_vectors(path: Path, batched: bool):
 
 def test_there_are_vectors_of_every_kind():
     names = {path.stem.partition("_")[0] for path in vectors(GOLDEN)}
-    assert len(names) == 6
-    assert len([path for path in vectors(GOLDEN) if "_bad_" in path.name]) == 19
+    assert len(names) == 7
+    assert len([path for path in vectors(GOLDEN) if "_bad_" in path.name]) == 21
 
 
 def test_our_own_vectors_are_what_the_slow_reference_makes():

@@ -8,7 +8,7 @@ import pytest
 
 from hubbub.errors import InvalidParameter
 from hubbub.gather.noise import GaussianShares, LaplaceShares, ServersGaussian, ServersLaplace
-from hubbub.gather.prio3 import Count, Histogram, MultihotCountVec, Sum, SumVec
+from hubbub.gather.prio3 import Count, Histogram, L1BoundSum, MultihotCountVec, Sum, SumVec
 from hubbub.gather.query import Query
 
 GOOD = {"clients": 100, "minimum": 20, "epsilon": 1}
@@ -73,6 +73,8 @@ def test_noise_planned_for_other_sums():
         (Histogram(1), 1, 1),
         (MultihotCountVec(6, 2), 4, 2),
         (MultihotCountVec(6, 5), 6, 5),
+        (L1BoundSum(6, 5), 10, 5),
+        (L1BoundSum(1, 5), 5, 5),
     ],
 )
 def test_sensitivity_by_what_is_protected(circuit, answer, presence):
@@ -85,13 +87,22 @@ def test_sensitivity_by_what_is_protected(circuit, answer, presence):
 
 def test_every_other_query_has_another_digest():
     seen = set()
-    for circuit in (Count(), Sum(1), Sum(2), SumVec(1, 1), Histogram(6), Histogram(6, 3), MultihotCountVec(6, 2)):
+    for circuit in (
+        Count(),
+        Sum(1),
+        Sum(2),
+        SumVec(1, 1),
+        Histogram(6),
+        Histogram(6, 3),
+        MultihotCountVec(6, 2),
+        L1BoundSum(6, 2),
+    ):
         others = [{}, {"clients": 101}, {"minimum": 21}, {"epsilon": 2}, {"protects": "presence"}, {"lying": 1},
                   {"verify_key": bytes(32)}]  # fmt: skip
         for other in others:
             for name in ("q", "r"):
                 seen.add(Query.plan(name, circuit, **(GOOD | other)).digest)
-    assert len(seen) == 7 * 7 * 2
+    assert len(seen) == 8 * 7 * 2
 
 
 def test_the_same_query_has_the_same_digest_everywhere():
@@ -105,7 +116,9 @@ def test_the_same_query_has_the_same_digest_everywhere():
     [{"epsilon": "1/3"}, {"rho": "0.1"}, {"epsilon": 1, "lying": 3}, {"share_variance": "3/2", "lying": 3}],
 )
 @pytest.mark.parametrize(
-    "circuit", [Count(), Sum(9), SumVec(2, 3, 2), Histogram(6), MultihotCountVec(6, 2)], ids=lambda c: c.name
+    "circuit",
+    [Count(), Sum(9), SumVec(2, 3, 2), Histogram(6), MultihotCountVec(6, 2), L1BoundSum(6, 2)],
+    ids=lambda c: c.name,
 )
 def test_there_and_back(circuit, noise):
     query = Query.plan("q", circuit, clients=100, minimum=20, protects="presence", **noise)

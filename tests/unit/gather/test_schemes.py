@@ -17,7 +17,7 @@ from hubbub.errors import (
     TooFewReports,
 )
 from hubbub.gather.homomorphic import HomomorphicScheme, keys, plain_modulus
-from hubbub.gather.prio3 import Count, Field64, Field128, Histogram, MultihotCountVec, Sum, SumVec
+from hubbub.gather.prio3 import Count, Field64, Field128, Histogram, L1BoundSum, MultihotCountVec, Sum, SumVec
 from hubbub.gather.prio3_scheme import Prio3Scheme, centred, signed
 from hubbub.gather.query import Query
 from hubbub.gather.scheme import Part, Started, Total
@@ -31,6 +31,7 @@ MEASURED: list[tuple[Any, list[Any], list[int]]] = [
     (Sum(300), [300, 0, 7, 1], [308]),
     (SumVec(3, 9), [[1, 2, 3], [9, 0, 0], [0, 0, 9]], [10, 2, 12]),
     (Histogram(5), [0, 4, 4, 2], [1, 0, 1, 0, 2]),
+    (L1BoundSum(3, 4), [[4, 0, 0], [1, 2, 1], [0, 0, 0]], [5, 2, 1]),
     (MultihotCountVec(4, 2), [[True, True, False, False], [False] * 4, [True, False, False, True]], [2, 1, 0, 1]),
 ]
 KEY = bytes(range(32))

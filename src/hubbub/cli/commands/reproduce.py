@@ -76,6 +76,14 @@ def fast(
     _run("fast", experiment, quick, out, seed, as_json, {"set": series})
 
 
+@app.command("gather")
+def gather(quick: Quick = False, out: Out = None, seed: Seed = 2012, as_json: Json = False) -> None:
+    """Rates that no server saw (Goetz 2012, chapter 5): precision and coverage, and what gathering takes: 5.2, 5.3."""
+    from hubbub.lab.gather import gather_result
+
+    _run("gather", gather_result, quick, out, seed, as_json)
+
+
 @app.command("maskit")
 def maskit(quick: Quick = False, out: Out = None, seed: Seed = 2012, as_json: Json = False) -> None:
     """A person's contexts without the sensitive ones (Goetz 2012, chapter 3): what is shown, and what is given away."""

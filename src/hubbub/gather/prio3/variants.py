@@ -1,4 +1,4 @@
-"""The five kinds of Prio3 that the draft names (section 7.4), each with its number."""
+"""The five kinds of Prio3 that the draft names (section 7.4) and one of another draft, each with its number."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hubbub.gather.prio3.count import Count
 from hubbub.gather.prio3.histogram import Histogram
+from hubbub.gather.prio3.l1_bound_sum import L1BoundSum
 from hubbub.gather.prio3.multihot import MultihotCountVec
 from hubbub.gather.prio3.prio3 import Prio3
 from hubbub.gather.prio3.sum import Sum
@@ -45,3 +46,10 @@ class Prio3MultihotCountVec(Prio3[Sequence[bool], list[int]]):
 
     def __init__(self, shares: int = 2, *, length: int, max_weight: int, chunk_length: int | None = None) -> None:
         super().__init__(MultihotCountVec(length, max_weight, chunk_length), shares, 5)
+
+
+class Prio3L1BoundSum(Prio3[Sequence[int], list[int]]):
+    """The sums of `length` numbers, of which each client's add up to `max_value` at most (l1-bound-sum)."""
+
+    def __init__(self, shares: int = 2, *, length: int, max_value: int, chunk_length: int | None = None) -> None:
+        super().__init__(L1BoundSum(length, max_value, chunk_length), shares, 7)
