@@ -11,7 +11,7 @@ import pytest
 from tests.support.prio3_vectors import GOLDEN, PARAMETERS, PUBLIC, vectors
 
 import hubbub.gather.client as module
-from hubbub.errors import InvalidInput, QueryMismatch, ReportReplayed
+from hubbub.errors import HubbubError, InvalidInput, QueryMismatch, ReportReplayed
 from hubbub.gather import Helper, Leader, Prio3Scheme, Query, SealKey, ServersGaussian, ServersLaplace
 from hubbub.gather.messages import MAGIC, Announcement, CheckAnswer, CheckRequest, SealedReport, sized
 from hubbub.gather.prio3 import Count, Histogram, MultihotCountVec, Sum, SumVec
@@ -376,7 +376,8 @@ def refusals() -> list[tuple[bytes, str]]:
         (altered(noise={**laplace, "sensitivity": 1}), "smaller change"),
         (altered(noise={**gaussian, "square_sensitivity": 1}), "smaller change"),
         (altered(noise={**laplace, "epsilon": 1}), changed), (altered(noise={**laplace, "epsilon": "0"}), changed),
-        *((altered(noise={**laplace, "epsilon": one}), changed) for one in ("2/2", "1.5", "1/0", "9" * 999, f"1/{2**40}")),
+        *((altered(noise={**laplace, "epsilon": one}), changed) for one in ("2/2", "1.5", "1/0", "9" * 999, "1/9" * 9)),
+        (altered(noise={**laplace, "epsilon": f"1/{2**40}"}), changed), (altered(clients=2**32), changed),
         (altered(noise={**laplace, "epsilon": "21"}), "an epsilon of 21; this client answers up to 20"),
         (altered(noise={**gaussian, "rho": "9"}), "this client answers up to 20"),
         (around(b"\xef\xbb\xbf" + text.encode()), changed), (around(b"\xff"), changed), (around(b"[]"), changed),
@@ -459,3 +460,17 @@ def test_a_page_that_cannot_seal_says_so(world, chromium):
     assert made["refused"]
     assert "must come over https" in made["words"]
     plain.context.close()
+
+
+def test_python_refuses_what_the_browser_refuses():
+    """But for numbers that JavaScript would round, and vectors over which a page would stand still."""
+
+    def answered(data: bytes) -> bool:
+        try:
+            module.Client.of(Announcement.decode(data)).report(0)
+        except HubbubError:
+            return False
+        return True
+
+    assert answered(altered()), "the control: what was not changed is answered"
+    assert [words for data, words in refusals() if answered(data)] == []

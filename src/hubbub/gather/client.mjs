@@ -134,7 +134,7 @@ function parsed(bytes) {
   const object = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
   need(object(facts.parameters) && object(facts.noise) && typeof facts.field === "string");
   need(typeof facts.name === "string" && /^(?:[^\p{C}\p{Z}]| ){1,200}$/u.test(facts.name));
-  need(whole(facts.clients) && whole(facts.minimum) && facts.minimum <= facts.clients);
+  need(whole(facts.clients) && facts.clients < 2 ** 32 && whole(facts.minimum) && facts.minimum <= facts.clients);
   need(facts.protects === "answer" || facts.protects === "presence");
   // Without it, a server could choose a key that tells it more once it has seen reports.
   if (!/^[0-9a-f]{64}$/.test(facts.key)) refuse("The servers are not bound to a key of theirs.");
