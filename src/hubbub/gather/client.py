@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hubbub.errors import BudgetExceeded, InvalidInput, InvalidParameter
+from hubbub.errors import BudgetExceeded, InvalidInput, InvalidParameter, QueryMismatch
 from hubbub.exact import Exact, positive
 from hubbub.gather.homomorphic import HomomorphicScheme
 from hubbub.gather.messages import Announcement, SealedReport
@@ -54,6 +54,11 @@ class Client:
             )
         scheme: Scheme
         if announcement.scheme == Prio3Scheme.name:
+            if not query.key_digest:
+                raise QueryMismatch(
+                    "The servers are not bound to a key of theirs: they could choose one that tells them more.",
+                    "Do not answer. Query.plan takes the key that both servers have.",
+                )
             scheme = Prio3Scheme(query)
         elif announcement.scheme == HomomorphicScheme.name:
             scheme = HomomorphicScheme(query, public=announcement.public)

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, TypeVar
 
 from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.gather.opened import Opened
@@ -121,18 +121,18 @@ class Announcement(Message):
     """The key server's, where the scheme encrypts."""
 
     def _body(self) -> bytes:
-        text = json.dumps(self.query.to_dict(), sort_keys=True, separators=(",", ":"))
-        return sized(text.encode()) + sized(self.scheme.encode()) + b"".join(self.servers) + sized(self.public)
+        text = sized(_json(self.query.to_dict()))
+        return text + sized(self.scheme.encode()) + b"".join(self.servers) + sized(self.public)
 
     @classmethod
     def _read(cls, reader: Reader) -> Announcement:
         text, scheme = reader.sized(), _text(reader)
         try:
-            query = Query.from_dict(json.loads(text))
-        except (InvalidParameter, ValueError) as error:
-            if isinstance(error, InvalidInput):
-                raise
+            query = Query.from_dict(_facts(text))
+        except InvalidParameter:
             raise InvalidInput("The query of this announcement cannot be.", "Was it changed on the way?") from None
+        if _json(query.to_dict()) != text:  # other readers might take it for another query
+            raise InvalidInput("The query of this announcement is not written in the one way that all read alike.")
         return cls(query, scheme, (reader.fixed(KEY_SIZE), reader.fixed(KEY_SIZE)), reader.sized())
 
 
@@ -257,21 +257,30 @@ class Result(Message):
     opened: Opened
 
     def _body(self) -> bytes:
-        one = self.opened
-        text = json.dumps(
-            {"query": one.query, "sums": one.sums, "reports": one.reports, "asked": one.asked,
-             "variance": one.variance, "promise": one.promise, "attested": one.attested},
-            sort_keys=True, separators=(",", ":"),
-        )  # fmt: skip
-        return self.query + sized(text.encode())
+        return self.query + sized(_json(asdict(self.opened)))
 
     @classmethod
     def _read(cls, reader: Reader) -> Result:
         query, text = reader.fixed(DIGEST_SIZE), reader.sized()
         try:
-            return cls(query, Opened(**json.loads(text)))
+            opened = Opened(**_facts(text))
         except (TypeError, ValueError):
             raise InvalidInput("The result cannot be read.", "Was it made by another version?") from None
+        if _json(asdict(opened)) != text:
+            raise InvalidInput("The result is not written in the one way that all read alike.")
+        return cls(query, opened)
+
+
+def _json(facts: dict[str, Any]) -> bytes:
+    """Of each value one text: sorted, without spaces, in ASCII."""
+    return json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _facts(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput("A part of the message is not JSON.", "Was it changed on the way?") from None
 
 
 def _text(reader: Reader) -> str:

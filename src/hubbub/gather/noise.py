@@ -306,7 +306,13 @@ class GaussianShares(NoisePlan):
                 "Gaussian.",
                 "Count in smaller units, or use Polya shares.",
             )
-        return cls(given, whole(square_sensitivity, "square_sensitivity"), whole(length, "length"), minimum, lying)
+        plan = cls(given, whole(square_sensitivity, "square_sensitivity"), whole(length, "length"), minimum, lying)
+        DiscreteGaussian(given)  # a variance that cannot be drawn is refused here
+        try:
+            plan.strength  # noqa: B018 - a promise that no number can tell is none
+        except OverflowError:
+            raise InvalidParameter("The noise is far too small for `square_sensitivity` or `length`.") from None
+        return plan
 
     @property
     def parts(self) -> int:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from hubbub.errors import InvalidInput
 from hubbub.released.value import Value
+
+LARGEST = 2**128
+"""No element of any field is larger."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,15 @@ class Opened:
     promise: str
     attested: str = ""
     """What nobody has checked, where something was not."""
+
+    def __post_init__(self) -> None:
+        """A result comes over the wire: whoever shows it need not doubt what it is made of."""
+        words = all(isinstance(one, str) for one in (self.query, self.promise, self.attested))
+        sums = isinstance(self.sums, list) and all(type(one) is int and abs(one) < LARGEST for one in self.sums)
+        counts = all(type(one) is int and 0 <= one < LARGEST for one in (self.reports, self.asked))
+        variance = type(self.variance) is float and 0 <= self.variance < math.inf
+        if not (words and sums and counts and variance):
+            raise InvalidInput("This is no result.", "Was it changed on the way?")
 
     @property
     def values(self) -> list[Value]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,9 +24,16 @@ from hubbub.gather.prio3 import (
     Sum,
     SumVec,
 )
+from hubbub.gather.prio3.proof import Proof
 from hubbub.privacy.guarantee import WEAKEST_EPSILON
 
 LONGEST_NAME = 200
+LONGEST_FACT = 1000
+"""Characters of anything that a query says; numbers have at most as many bits."""
+LONGEST_REPORT = 1 << 24
+"""Bytes: a million elements. Making one takes seventy times as much memory."""
+MOST_CLIENTS = 2**32 - 1
+"""Messages count reports in four bytes."""
 FIELDS: dict[str, Field] = {field.name: field for field in (Field64, Field128)}
 CIRCUITS: dict[str, Any] = {
     circuit.name: circuit for circuit in (Count, Histogram, L1BoundSum, MultihotCountVec, Sum, SumVec)
@@ -61,6 +69,8 @@ class Query:
             raise InvalidParameter(f"A query's name has 1 to {LONGEST_NAME} printable characters.")
         whole(self.clients, "clients")
         whole(self.minimum, "minimum")
+        if self.clients > MOST_CLIENTS:
+            raise InvalidParameter(f"`clients` must be at most {MOST_CLIENTS:,}.", "Ask several queries.")
         if self.minimum > self.clients:
             raise InvalidParameter(
                 f"`minimum` must be at most `clients`; got {self.minimum:,} of {self.clients:,}.",
@@ -68,6 +78,14 @@ class Query:
             )
         if self.protects not in ("answer", "presence"):
             raise InvalidParameter(f"`protects` must be 'answer' or 'presence'; got {self.protects!r}.")
+        if not isinstance(self.key_digest, str) or not re.fullmatch("(?:[0-9a-f]{64})?", self.key_digest):
+            raise InvalidParameter("A digest of a key has 64 hexadecimal digits.", "Query.plan makes it of the key.")
+        size = (self.circuit.encoded_length + Proof(self.circuit).length) * self.circuit.field.encoded_size
+        if size > LONGEST_REPORT:
+            raise InvalidParameter(
+                f"A report would have {size:,} bytes; {LONGEST_REPORT:,} are the most.",
+                "Ask for fewer numbers, and leave the chunk length out.",
+            )
         if not self.noise.covers(*self._changes(self.circuit, self.protects), self.circuit.output_length):
             raise InvalidParameter(
                 f"The noise was made for a smaller change than one client can make here ({self.circuit.name}).",
@@ -150,6 +168,9 @@ class Query:
         try:
             if data["version"] != 1:
                 raise InvalidInput(f"A query of version {data['version']!r}; this program knows 1.", "Update it.")
+            facts = (*data.values(), *data["parameters"].values(), *data["noise"].values())
+            if any(_endless(fact) for fact in facts):
+                raise InvalidInput(f"A query says nothing longer than {LONGEST_FACT:,} characters.")
             field = FIELDS[data["field"]]
             circuit = CIRCUITS[data["circuit"]](**data["parameters"], field=field)
             query = cls(
@@ -174,6 +195,12 @@ class Query:
         what = "What one client answers" if self.protects == "answer" else "Whether and what one client answers"
         also = "" if self.protects == "presence" else " Who answers is not hidden."
         return f"{what} changes the probability of any result {self.noise.promise}.{also}"
+
+
+def _endless(fact: Any) -> bool:
+    """Whether working with it could take without end: it is looked at before anything is done with it."""
+    long = isinstance(fact, str) and len(fact) > LONGEST_FACT
+    return long or (isinstance(fact, int) and fact.bit_length() > LONGEST_FACT)
 
 
 def commitment_to(verify_key: bytes) -> str:

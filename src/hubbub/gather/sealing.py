@@ -20,7 +20,11 @@ def bound_to(server: int, query: bytes, nonce: bytes) -> bytes:
 
 def seal(public: bytes, data: bytes, server: int, query: bytes, nonce: bytes) -> bytes:
     """`data` for whoever has the secret half of `public`."""
-    return SUITE.encrypt(data, _public(public), bound_to(server, query, nonce))
+    key = _public(public)
+    try:
+        return SUITE.encrypt(data, key, bound_to(server, query, nonce))
+    except ValueError:  # a point that whoever asks could have chosen, so that everybody can open what is sealed to it
+        raise InvalidInput("This public key is none that can be sealed to.", "Do not answer.") from None
 
 
 class SealKey:

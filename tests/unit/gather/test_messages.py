@@ -7,6 +7,7 @@ changed the wire, and changes `VERSION` too.
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from hubbub.gather.messages import (
     Told,
     Verdicts,
 )
+from hubbub.gather.noise import GaussianShares, ServersLaplace
 from hubbub.gather.opened import Opened
 from hubbub.gather.prio3 import Histogram
 from hubbub.gather.query import Query
@@ -92,9 +94,33 @@ def test_claims_that_cannot_be_true():
     wrong = CheckAnswer(QUERY, (Told(A, b"", "é" * 3),))
     with pytest.raises(InvalidInput, match="plain letters"):
         CheckAnswer.decode(wrong.encode())
-    for text in (b"[]", b"{}", b"nonsense", b'{"query":1}'):
+    for text in (b"[]", b"{}", b"nonsense", b'{"query":1}', b"[" * 100_000, b"\xff"):
         with pytest.raises(InvalidInput, match="cannot be read"):
-            Result.decode(messages.MAGIC + bytes([1, 6]) + QUERY + messages.sized(text))
+            result_of(text)
+
+
+def result_of(text: bytes) -> Result:
+    return Result.decode(messages.MAGIC + bytes([1, 6]) + QUERY + messages.sized(text))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sums": None}, {"sums": 7}, {"sums": ["7"]}, {"sums": [1.5]}, {"sums": [True]}, {"sums": [2**128]},
+        {"reports": -1}, {"reports": "1"}, {"reports": None}, {"asked": 1.0}, {"asked": 10**400},
+        {"variance": -1.0}, {"variance": float("nan")}, {"variance": float("inf")}, {"variance": "8"}, {"variance": 8},
+        {"query": 1}, {"promise": None}, {"attested": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_results_that_nobody_could_show(change):
+    facts = {"query": "q", "sums": [3], "reports": 3, "asked": 4, "variance": 8.0, "promise": "", "attested": ""}
+    text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
+    assert result_of(text.encode()).opened.values
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        result_of(json.dumps(facts | change, sort_keys=True, separators=(",", ":")).encode())
+    with pytest.raises(InvalidInput, match="in the one way"):
+        result_of(json.dumps(facts).encode())
 
 
 @given(data=st.binary(max_size=300), kind=st.sampled_from(SAMPLES))
@@ -119,20 +145,52 @@ def test_noise_is_refused_in_a_typed_way(data, kind):
         (("noise", None), "no query"),
         (("minimum", 10**9), "cannot be"),
         (("more", 1), "does not say what it means"),
+        (("noise", ["kind"]), "no query"),
+        (("noise", {"kind": ServersLaplace.kind, "epsilon": "1", "sensitivity": 10**4000}), "nothing longer"),
+        (("noise", {"kind": GaussianShares.kind, "variance": "1e300", "square_sensitivity": 2, "length": 8,
+                    "minimum": 1250, "lying": 1}), "cannot be"),
+        (("noise", {"kind": GaussianShares.kind, "variance": "1", "square_sensitivity": 2**999, "length": 2**999,
+                    "minimum": 1250, "lying": 1}), "cannot be"),
+        (("clients", 2**32), "cannot be"),
+        (("name", "x" * 10**6), "nothing longer"),
+        (("key", "ff"), "cannot be"),
+        (("key", 7), "cannot be"),
+        (("parameters", {"length": 8, "chunk_length": 2**24}), "cannot be"),
+        (("parameters", {"length": 2**20, "chunk_length": 1024}), "cannot be"),
+        (("parameters", {"length": "8" * 10**6, "chunk_length": 4}), "nothing longer"),
     ],
-)
+    ids=lambda given: str(given)[:40],
+)  # fmt: skip
 def test_announcements_of_what_is_no_query(change, words):
-    text = json.dumps(COLOURS.to_dict() | dict([change]))
-    data = messages.MAGIC + bytes([1, 0]) + messages.sized(text.encode()) + messages.sized(b"prio3") + A * 4
-    with pytest.raises(InvalidInput, match=words):
-        Announcement.decode(data + messages.sized(b""))
+    """And little is done before that is found."""
+    text = json.dumps(COLOURS.to_dict() | dict([change]), sort_keys=True, separators=(",", ":"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidInput, match=words):
+            announcement_of(text.encode())
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(text) + 2**22
+    finally:
+        tracemalloc.stop()
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"null", b"\xff"])
-def test_announcements_of_nothing(text):
+def announcement_of(text: bytes) -> Announcement:
     data = messages.MAGIC + bytes([1, 0]) + messages.sized(text) + messages.sized(b"prio3") + A * 4
+    return Announcement.decode(data + messages.sized(b""))
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"null", b"\xff", b"[" * 100_000])
+def test_announcements_of_nothing(text):
     with pytest.raises(InvalidInput):
-        Announcement.decode(data + messages.sized(b""))
+        announcement_of(text)
+
+
+@pytest.mark.parametrize("change", [(b":", b": "), (b'"version":1', b'"version":1.0'), (b"colours", b"\\u0063olours")])
+def test_a_query_is_written_in_one_way(change):
+    """What shares are bound to must not depend on who reads it."""
+    text = json.dumps(COLOURS.to_dict(), sort_keys=True, separators=(",", ":")).encode()
+    assert announcement_of(text).query.digest == COLOURS.digest
+    with pytest.raises(InvalidInput, match="in the one way"):
+        announcement_of(text.replace(*change))
 
 
 def test_nothing_secret_prints():

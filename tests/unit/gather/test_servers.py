@@ -334,6 +334,18 @@ def test_a_client_needs_the_announcement_alone(name):
         Client.of(Announcement(world.query, "poplar", announced.servers), epsilon=1600)
 
 
+def test_servers_that_are_not_bound_to_a_key_get_no_answer():
+    free = Announcement(planned(verify_key=None), "prio3", (KEYS[0].public, KEYS[1].public))
+    with pytest.raises(QueryMismatch, match="not bound to a key"):
+        Client.of(free, epsilon=1600)
+
+
+def test_a_key_that_everybody_could_open():
+    client = Client(Prio3Scheme(planned()), [bytes(32), KEYS[1].public])
+    with pytest.raises(InvalidInput, match="none that can be sealed to"):
+        client.report(1)
+
+
 def test_keys_and_clients():
     with pytest.raises(InvalidParameter, match="two servers"):
         Client(Prio3Scheme(planned()), [KEYS[0].public] * 2)
