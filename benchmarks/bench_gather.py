@@ -73,7 +73,7 @@ def encrypted(length: int) -> list[dict[str, Any]]:
 
 def paillier() -> tuple[float, float]:
     """Counters a second that textbook Paillier encrypts and adds, at 128 bits of security. How fast it is does not
-    depend on the primes: any odd number of that size will do. The package `phe` (GPL, so not here) takes exactly as long
+    depend on the primes: any odd number of that size will do. The package `phe` (GPL, so not here) takes as long
     without gmpy2; with it it encrypts 8 times and adds 6 times as fast (docs/gather.md)."""
     modulus = int.from_bytes(os.urandom(384), "big") | 1 << 3071 | 1
     square = modulus * modulus
