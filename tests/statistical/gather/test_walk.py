@@ -2,9 +2,10 @@
 
 The client's log is one thing or another, as different as can be; all else is the same. Of 2,000,000 walks the event is
 counted whose chances differ most: that every number that the client moves shows the second log at least as clearly as
-it can. Error rate: Clopper-Pearson bounds at 1e-7 each way, four of them. The control: noise that was made for a budget
-larger by 60 % breaks the promise by 1.2 in the logarithm, where the bounds lie about 0.5 from the truth and the estimate
-has a standard error of 0.09 (the event is seen about 150 times in one world, 3,500 in the other): missed below 1e-12.
+it can. Error rate: Clopper-Pearson bounds at 1e-7 each way, four of them. The control: noise for a budget that is
+larger by 60 % breaks the promise by 1.2 in the logarithm, where the bounds lie about 0.5 from the truth and the
+estimate has a standard error of 0.09 (the event is seen about 150 times in one world, 3,500 in the other): it is missed
+with a chance below 1e-12.
 """
 
 from __future__ import annotations
