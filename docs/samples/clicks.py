@@ -9,12 +9,12 @@ from hubbub.personal import Categories, ClickRates
 town = Categories({"town": None, "north": "town", "south": "town", "park": "north", "port": "north", "zoo": "south"})
 shared = os.urandom(32)  # both servers have it, no client ever does
 budget = {"max_items": 2, "clients": 200, "minimum": 100, "epsilon": 8, "verify_key": shared}
-walk = TopDown(town, name="ice", items=["vanilla", "lemon"], min_support=40, depths=(0, 1, 2), **budget)
+walk = TopDown(town, name="ice", items=["vanilla", "lemon"], min_support=45, depths=(0, 1, 2), **budget)
 print(walk.promise)
 
 # Each client has a log of its own, gives two entries of it, chosen by chance and once, and keeps its own budget.
 taste = {"park": 0.6, "port": 0.3, "zoo": 0.1}
-places = random.choices(list(taste), weights=[6, 3, 1], k=150)
+places = ["park"] * 100 + ["port"] * 48 + ["zoo"] * 2
 clients = [
     OwnEntries(town, [Entry(place, "vanilla", clicked=random.random() < taste[place])] * 3, max_items=2, epsilon=8)
     for place in places
