@@ -39,7 +39,7 @@ class OwnEntries:
         promises an epsilon of at most `epsilon`, and each query once.
         Must be enforced by the caller: one such object for a client and a walk, kept while the walk lasts.
         Not covered: that it answers, and in which rounds; that is seen by the servers.
-        Proof: docs/proofs/gather.md, section 9.
+        Proof: docs/proofs/gather.md, "A walk down a hierarchy" (proved).
 
     >>> from hubbub.gather.top_down import TopDown
     >>> from hubbub.personal import Categories

@@ -53,7 +53,8 @@ class TopDown:
         follows from what earlier ones released.
         Must be enforced by the caller: one report a client and round; each sum opened once.
         Not covered: who answers, and in which rounds; what other queries ask of the same clients.
-        Reference: Goetz 2012, Corollary 2, with corrections (docs/errata.md). Proof: docs/proofs/gather.md, section 9.
+        Reference: Goetz 2012, Corollary 2, with corrections (docs/errata.md).
+        Proof: docs/proofs/gather.md, "A walk down a hierarchy" (proved).
 
     >>> from hubbub.personal import Categories
     >>> town = Categories({"town": None, "park": "town", "port": "town"})
