@@ -26,6 +26,9 @@ PROGRAMS = {
     "plan": ["only zeros", "Epsilon for an error of 0.1"],
 }
 """What each of them says, among other things."""
+PAGES = {"clicks": ["in all 3 rounds together", "round 2: north", "round 3: park, port", "too few: south", "of town;"]}
+"""Longer ones, up to a page, and the guide that names each."""
+GUIDES = {"clicks": "gather.md"}
 
 
 def program(name):
@@ -33,7 +36,7 @@ def program(name):
 
 
 def test_these_are_all():
-    assert {path.stem for path in FOLDER.glob("*.py")} == set(PROGRAMS)
+    assert {path.stem for path in FOLDER.glob("*.py")} == set(PROGRAMS) | set(PAGES)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -42,14 +45,20 @@ def test_under_ten_lines_of_code(name):
     assert len({number for line in lines for number in range(line.lineno, (line.end_lineno or 0) + 1)}) < 10
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_and_a_guide_that_names_it(name):
+    assert program(name).count("\n") <= 50
+    assert f"(samples/{name}.py)" in (ROOT / "docs" / GUIDES[name]).read_text()
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, *PAGES])
 def test_it_runs(tmp_path, name):
     for path in FOLDER.iterdir():
         shutil.copy(path, tmp_path)
     # -P: a program called ranges.py must not be found by those who look for a module of that name.
     done = subprocess.run([sys.executable, "-P", f"{name}.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for words in PROGRAMS[name]:
+    for words in (PROGRAMS | PAGES)[name]:
         assert words in done.stdout
     if name == "weekly_cases":
         assert (tmp_path / "released.csv").read_text().startswith("tick,start,key,value")

@@ -72,12 +72,11 @@ class World:
         }  # fmt: skip
         return TopDown(self.tree, **(usual | given))
 
-    def planned(self, **given: Any) -> tuple[TopDown, float]:
-        """A walk that goes on where a count is above the error of one, and that error; both are public."""
+    def error(self, **given: Any) -> float:
+        """Of a count in the first round: public. Walks go on where a count is above it."""
         asked = self.walk(**given).ask()
         assert asked is not None
-        error = math.sqrt(asked[1].noise.variance(len(self.crowd)))
-        return self.walk(min_support=max(2, error), **given), error
+        return math.sqrt(asked[1].noise.variance(len(self.crowd)))
 
     def tried(self, walk: TopDown, support: float) -> dict[float, Score]:
         """What the rates of a walk lead to, by the smallest CTR."""
@@ -137,7 +136,7 @@ def rate_rows(
 
 def rate_steps() -> int:
     """How often `rate_rows` calls `done`."""
-    return 1 + 2 * len(EPSILONS) + 2 * len(MISSING) - 1
+    return 1 + 2 * len(EPSILONS) + sum(2 if missing else 1 for missing in MISSING)
 
 
 def _exact(world: World) -> dict[float, Score]:
@@ -148,9 +147,9 @@ def _exact(world: World) -> dict[float, Score]:
 def _several(
     world: World, facts: Row, runs: int, source: ByteSource, rng: np.random.Generator, away: float, **given: Any
 ) -> list[Row]:
-    found = []
+    found, error = [], world.error(**given)
     for _ in range(runs):
-        walk, error = world.planned(**given)
+        walk = world.walk(min_support=max(2, error), **given)
         found.append(world.tried(walked(walk, world.crowd, source, rng, away), error))
     return _rows({**facts, "error": error}, found)
 
@@ -185,8 +184,10 @@ def way_rows(
         found, seen = [], Counter[int]()
         raw: dict[int, float] = dict.fromkeys(depths[1:], 0.0)
         joined = dict(raw)
+        given: dict[str, Any] = {"epsilon": 1, "protects": "presence", "depths": depths, "weights": weights}
+        error = world.error(**given)
         for _ in range(runs):
-            walk, error = world.planned(epsilon=1, protects="presence", depths=depths, weights=weights)
+            walk = world.walk(min_support=max(2, error), **given)
             walked(walk, world.crowd, source, rng)
             found.append(world.tried(walk, error))
             better = walk.added_up()

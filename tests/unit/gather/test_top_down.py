@@ -311,6 +311,14 @@ def test_a_round_that_asks_for_a_place_twice_gets_no_more_than_the_bound():
 # ── rounds over the wire ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_every_number_has_a_name():
+    asked, _ = walk().ask()
+    assert asked.labels[:2] == ('["town", "vanilla", "not clicked"]', '["town", "vanilla", "clicked"]')
+    assert asked.labels[-1] == '["south"]'
+    assert len(set(asked.labels)) == asked.length
+    assert len(walk(picks=True).ask()[0].labels) == 2 + 2
+
+
 def test_rounds_over_the_wire():
     asked, _ = walk().ask()
     facts = json.loads(json.dumps(asked.to_dict()))

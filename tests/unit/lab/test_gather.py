@@ -10,7 +10,7 @@ import pytest
 from hubbub.errors import InvalidParameter
 from hubbub.gather import Entry, OwnEntries, Query, TopDown
 from hubbub.gather.prio3 import Count
-from hubbub.lab import gather, gather_phases
+from hubbub.lab import gather, gather_phases, gather_rates
 from hubbub.lab.gather_crowd import Crowd, noise_of_all, walked
 from hubbub.lab.gather_phases import OLDER, ours, phase_rows, traffic_rows
 from hubbub.lab.gather_rates import World, bidders
@@ -123,6 +123,10 @@ def test_rows_tables_and_words_go_together(monkeypatch, tmp_path):
     assert small.crowd.kept <= 4 * len(small.crowd)
     monkeypatch.setattr(gather.World, "of", lambda *_: small)
     monkeypatch.setattr(gather, "traffic_rows", lambda *_: traffic_rows(6, 8))
+    monkeypatch.setattr(gather_rates, "EPSILONS", (1,))
+    monkeypatch.setattr(gather_rates, "MISSING", (0.5,))
+    for name in list(gather_rates.WAYS)[1:-1]:
+        monkeypatch.delitem(gather_rates.WAYS, name)
     steps: list[int] = []
     result = gather.gather_result(True, 1, steps.append, lambda: steps.append(1))
     assert sum(steps[1:]) == steps[0]

@@ -39,7 +39,7 @@ class OwnEntries:
         promises an epsilon of at most `epsilon`, and each query once.
         Must be enforced by the caller: one such object for a client and a walk, kept while the walk lasts.
         Not covered: that it answers, and in which rounds; that is seen by the servers.
-        Proof: docs/proofs/gather.md, section 9.
+        Proof: docs/proofs/gather.md, "A walk down a hierarchy" (proved).
 
     >>> from hubbub.gather.top_down import TopDown
     >>> from hubbub.personal import Categories
@@ -75,7 +75,7 @@ class OwnEntries:
 
     @property
     def answered(self) -> Fraction:
-        """The epsilon that the queries answered so far promise together, at a delta of 1e-6 if any has one."""
+        """The epsilon that the queries answered so far promise together (see `together`)."""
         return together(list(self._answered.values()))
 
     def answer(self, asked: Round, query: Query) -> list[int]:
@@ -101,7 +101,11 @@ class OwnEntries:
 
 
 def together(plans: list[NoisePlan]) -> Fraction:
-    """The epsilon of several answers to queries with these plans: epsilons add up; rho does where all are Gaussian."""
+    """The epsilon of several answers to queries with these plans.
+
+    Where all noise is the servers' Gaussian, rhos add up, and it holds at a delta of 1e-6; otherwise epsilons add up,
+    and each plan that has a delta brings its own 1e-6.
+    """
     gaussian = [plan for plan in plans if isinstance(plan, ServersGaussian)]
     if plans and len(gaussian) == len(plans):
         return epsilon_of_rho(sum((plan.rho for plan in gaussian), Fraction(0)), NAMED_DELTA)

@@ -69,6 +69,13 @@ class Round:
         first = self.length - len(self.below)
         return {name: first + at for at, name in enumerate(self.below)}
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each number, all different: JSON lists of node, item and outcome, or of a node below."""
+        outcomes = ("picked",) if self.picks else ("not clicked", "clicked")
+        of_items = [(*pair, outcome) for pair in self.places for outcome in outcomes]
+        return tuple(json.dumps(one, ensure_ascii=False) for one in [*of_items, *((name,) for name in self.below)])
+
     def vector(self, tree: ContextTree, entries: Sequence[Entry]) -> list[int]:
         """A client's answer: each entry counts once for its item, and once in the level below."""
         numbers = [0] * self.length

@@ -53,7 +53,8 @@ class TopDown:
         follows from what earlier ones released.
         Must be enforced by the caller: one report a client and round; each sum opened once.
         Not covered: who answers, and in which rounds; what other queries ask of the same clients.
-        Reference: Goetz 2012, Corollary 2, with corrections (docs/errata.md). Proof: docs/proofs/gather.md, section 9.
+        Reference: Goetz 2012, Corollary 2, with corrections (docs/errata.md).
+        Proof: docs/proofs/gather.md, "A walk down a hierarchy" (proved).
 
     >>> from hubbub.personal import Categories
     >>> town = Categories({"town": None, "park": "town", "port": "town"})
@@ -125,7 +126,7 @@ class TopDown:
         self._below: dict[str, tuple[str, ...]] = {}
         self._pruned: set[str] = set()
         self._left_out: set[str] = set()
-        self._plan_of(self._round())  # what cannot be planned is refused before anything is charged
+        self._first = self._planned()  # what cannot be planned is refused before anything is charged
 
     @property
     def strength(self) -> Fraction:
@@ -166,8 +167,7 @@ class TopDown:
         if self._asked is None and self._nodes and self._level < self.rounds:
             if self._account is not None and self._level == 0:
                 self._account.charge(self._tick, self.cost)
-            asked = self._round()
-            self._asked = asked, self._plan_of(asked)
+            self._asked = self._planned() if self._level else self._first
         return self._asked
 
     def take(self, opened: Opened) -> None:
@@ -181,10 +181,11 @@ class TopDown:
         self._opened.append(opened)
         counts = {name: values[place] for name, place in asked.places_below.items()}
         self._values |= {name: (value, opened.reports) for name, value in counts.items()}
+        everything = {node: self._everything(node, opened.reports) for node in asked.nodes} if self.picks else {}
         for (node, item), place in asked.places.items():
             self._clicked[node, item] = values[place + asked.outcomes - 1]
             if self.picks:
-                self._shown[node, item] = self._everything(node, opened.reports)
+                self._shown[node, item] = everything[node]
             else:
                 self._shown[node, item] = _sum([values[place], values[place + 1]])
         enough = [name for name, value in counts.items() if value.value >= self.min_support]
@@ -214,7 +215,8 @@ class TopDown:
             tuple(tuple(self._items(name)) for name in nodes), tuple(below), self.picks,
         )  # fmt: skip
 
-    def _plan_of(self, asked: Round) -> Query:
+    def _planned(self) -> tuple[Round, Query]:
+        asked = self._round()
         if len(asked.places) != sum(map(len, asked.items)):
             raise InvalidParameter("`items` names an item twice for a node.", "Name each once.")
         if not asked.length:
@@ -226,7 +228,7 @@ class TopDown:
             )
         amount = self.parts[self._level]
         budget: dict[str, Any] = {"epsilon": amount} if self._pure else {"rho": amount}
-        return Query.plan(asked.query_name, L1BoundSum(asked.length, asked.weight), **budget, **self._plan)
+        return asked, Query.plan(asked.query_name, L1BoundSum(asked.length, asked.weight), **budget, **self._plan)
 
     def _under(self, node: TreeNode) -> Iterable[TreeNode]:
         last = self._level + 1 == len(self.depths)
