@@ -12,6 +12,7 @@ followed by anything is refused. A change of any layout changes `VERSION`; golde
 | 4 | `Verdicts` | first | second |
 | 5 | `OpenRequest` | first | second |
 | 6 | `Result` | second | first, and everybody |
+| 7 | `Ended` | first | second server |
 """
 
 from __future__ import annotations
@@ -272,6 +273,22 @@ class Result(Message):
             return cls(query, Opened(**json.loads(text)))
         except (TypeError, ValueError):
             raise InvalidInput("The result cannot be read.", "Was it made by another version?") from None
+
+
+@dataclass(frozen=True)
+class Ended(Message):
+    """The first server has given the query up, for the reason with this code: nothing will be opened."""
+
+    kind = 7
+    query: bytes
+    reason: str
+
+    def _body(self) -> bytes:
+        return self.query + sized(self.reason.encode())
+
+    @classmethod
+    def _read(cls, reader: Reader) -> Ended:
+        return cls(reader.fixed(DIGEST_SIZE), _text(reader))
 
 
 def _text(reader: Reader) -> str:
