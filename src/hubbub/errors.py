@@ -35,7 +35,9 @@
     │   ├── ReportReplayed           a report, or another one of the same client, was taken before
     │   ├── QueryMismatch            made for another query, other parameters or another key
     │   ├── QueryClosed              the query takes no more reports, or its sum was opened before
+    │   ├── TicketRefused            no ticket of this query, or one that was spent
     │   └── TooFewReports            a sum of fewer than were planned is never opened
+    ├── GatherUnavailable        a server that adds without seeing does not answer          (exit code 1)
     ├── SourceUnavailable        brokers do not answer                                      (exit code 1)
     ├── ClockTooFarAhead         by the clock, more ticks are due than could be right       (exit code 1)
     ├── Overloaded               more arrives than can be kept; nothing was taken           (exit code 1)
@@ -57,6 +59,7 @@ __all__ = [
     "EventsInDoubt",
     "EventsNotKept",
     "GatherRefusal",
+    "GatherUnavailable",
     "GrantExhausted",
     "GuaranteeChanged",
     "HorizonReached",
@@ -84,6 +87,7 @@ __all__ = [
     "StoreUnavailable",
     "TickOutOfOrder",
     "TickTaken",
+    "TicketRefused",
     "TooFewReports",
     "TooFine",
     "UnknownGrant",
@@ -215,19 +219,32 @@ class OlderLayout(SchemaMismatch): ...
 class GatherRefusal(HubbubError): ...
 
 
-class ReportRejected(GatherRefusal): ...
+class ReportRejected(GatherRefusal):
+    public = "The report is not what it should be; nothing was added."
 
 
-class ReportReplayed(GatherRefusal): ...
+class ReportReplayed(GatherRefusal):
+    public = "This report was taken before; it counts once."
 
 
-class QueryMismatch(GatherRefusal): ...
+class QueryMismatch(GatherRefusal):
+    public = "This is about another query, or one with other parameters or keys."
 
 
-class QueryClosed(GatherRefusal): ...
+class QueryClosed(GatherRefusal):
+    public = "The query takes no answers now."
 
 
-class TooFewReports(GatherRefusal): ...
+class TicketRefused(GatherRefusal):
+    public = "This needs a ticket of this query that was not spent."
+
+
+class TooFewReports(GatherRefusal):
+    public = "Fewer answered than were planned: nothing is opened."
+
+
+class GatherUnavailable(HubbubError):
+    public = "The other server does not answer; what was taken waits for it."
 
 
 class SourceUnavailable(HubbubError):

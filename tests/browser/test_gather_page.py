@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.gather_page import KEYS, Servers, World, announced
+from tests.support.gather_processes import Programs, hubbub
 
 from hubbub.errors import HubbubError
 from hubbub.gather import SealKey
@@ -193,6 +195,37 @@ def test_what_is_not_asked(world, line):
         told = asked(world, "return refused(() => Client.ask(given.servers, at()));")
         assert told["refused"]
     assert not line.posted
+
+
+def test_the_programs_take_what_a_page_sends(world, tmp_path):
+    """Real servers in processes of their own; a page of another origin asks them, as `hubbub gather client` does."""
+    asked = ["--ask", "histogram:3", "--labels", "red,green,blue", "--clients", "4", "--minimum", "3"]
+    with Programs(tmp_path, *asked, "--epsilon", "1600", "--allow-weak") as programs:
+        servers = [one.ready().address for one in (programs.leader, programs.helper)]
+        # To Chromium the page is from elsewhere, since a test answered for its server; only here are servers loopback.
+        world.context.grant_permissions(["local-network-access"])
+        given = {"servers": servers, "now": time.time() * 1000}
+        told = world.run(ASKING + """
+          const said = [];
+          for (const answer of [2, 0, 2]) {
+            const client = await Client.ask(given.servers, at());
+            await client.answer(answer);
+            said.push(client.labels[answer]);
+            if (said.length === 1) await client.again();
+          }
+          return said;
+        """, given)  # fmt: skip
+        assert told == ["blue", "red", "blue"]
+        both = ["--leader", servers[0], "--helper", servers[1], "--epsilon", "10000"]
+        assert hubbub("client", *both, "green")["sent"] == 1
+        result = programs.result()
+        assert (result["sums"], result["reports"]) == ([1, 1, 2], 4)
+        late = world.run(ASKING + """
+          const client = await Client.ask(given.servers, at());
+          return refused(() => client.answer(1));
+        """, given)  # fmt: skip
+        assert late["refused"]
+        assert "refuses the answer (query_closed)" in late["words"]
 
 
 SAMPLE = Path(__file__).parents[2] / "docs" / "samples" / "answer.html"

@@ -1,21 +1,22 @@
 """Two servers that crash at every turn, before and after they have written down what they know.
 
-A *step* hands one message to one server. Before it is written down, a crash undoes it; after, it only keeps the answer
-from being sent. Whoever waits for an answer sends again.
+A *step* hands one message to one server. A crash before its transaction is committed undoes it; after, it only keeps
+the answer from being sent. What is left is the file. Whoever waits for an answer sends again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from hubbub.errors import ReportReplayed
-from hubbub.gather import Client, Helper, Leader, Query, Scheme, SealKey
-from hubbub.gather.kept import Kept
+from hubbub.gather import Client, Helper, Leader, Query, Scheme, SealKey, faults
 from hubbub.gather.messages import CheckRequest, OpenRequest, Verdicts
 from hubbub.gather.opened import Opened
+from hubbub.gather.round_file import RoundFile
 
 
 class Crashed(Exception):
@@ -23,7 +24,7 @@ class Crashed(Exception):
 
 
 class CrashingRound:
-    def __init__(self, query: Query, schemes: list[Scheme], chance: float, seed: int) -> None:
+    def __init__(self, query: Query, schemes: list[Scheme], chance: float, seed: int, folder: Path) -> None:
         self.query = query
         self.random = Random(seed)
         self.chance = chance
@@ -33,21 +34,35 @@ class CrashingRound:
         self.schemes = schemes
         self.client = Client(schemes[0], [key.public for key in self.keys])
         self.kinds: list[Any] = [Leader, Helper]
-        self.servers: list[Any] = [Leader(schemes[0], self.keys[0]), Helper(schemes[1], self.keys[1])]
-        self.disks = [server.snapshot().encode() for server in self.servers]
+        self.files = [folder / f"{seed}-{server}.round" for server in (0, 1)]
+        self.servers: list[Any] = [self.started(server) for server in (0, 1)]
+
+    def started(self, server: int) -> Any:
+        file = RoundFile(self.files[server], self.query.digest, server)
+        return self.kinds[server](self.schemes[server], self.keys[server], file)
 
     def step(self, server: int, what: Callable[[Any], Any]) -> Any:
-        """One message, handled by one server, which may crash before or after writing."""
-        when = self.random.random()
-        answer = what(self.servers[server])
-        if when > self.chance / 2:
-            self.disks[server] = self.servers[server].snapshot().encode()
-        if when > self.chance:
-            return answer
-        self.crashes += 1
-        kept = Kept.decode(self.disks[server])
-        self.servers[server] = self.kinds[server].restore(self.schemes[server], self.keys[server], kept)
-        raise Crashed
+        """One message, handled by one server, which may crash at any of its fault points."""
+        moment = self.random.choice(faults.MOMENTS) if self.random.random() < self.chance else ""
+
+        def crash(point: str) -> None:
+            if moment and point.endswith(moment):
+                raise Crashed
+
+        faults.install(crash)
+        try:
+            return what(self.servers[server])
+        except Crashed:
+            self.crashes += 1
+            self.servers[server].file.close()
+            self.servers[server] = self.started(server)
+            raise
+        finally:
+            faults.install(None)
+
+    def close(self) -> None:
+        for server in self.servers:
+            server.file.close()
 
     def until_answered(self, server: int, what: Callable[[Any], Any]) -> Any:
         while True:

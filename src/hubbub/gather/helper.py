@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Self
+import hashlib
+from collections.abc import Sequence
+from typing import Any
 
-from hubbub.errors import GatherRefusal, HubbubError, InvalidInput, QueryClosed, QueryMismatch
-from hubbub.gather.kept import Kept
+from hubbub.errors import HubbubError, InvalidInput, Overloaded, QueryClosed, QueryMismatch, ReportReplayed
 from hubbub.gather.messages import Asked, CheckAnswer, CheckRequest, OpenRequest, Result, Told, Verdicts
-from hubbub.gather.scheme import SECOND, Part, Scheme
-from hubbub.gather.sealing import SealKey
+from hubbub.gather.round_file import ADDED, BEGUN, REFUSED
+from hubbub.gather.scheme import SECOND, Part
 from hubbub.gather.tally import Tally
 
 
@@ -23,49 +23,75 @@ class Helper(Tally):
     """
 
     server = SECOND
-
-    def __init__(self, scheme: Scheme, key: SealKey) -> None:
-        super().__init__(scheme, key)
-        self._pending: dict[bytes, tuple[bytes, Any]] = {}
-        self._asked = b""
+    _pending: dict[bytes, tuple[bytes, Any]]
 
     def check(self, request: CheckRequest) -> CheckAnswer:
-        """What is found of each report, in the order of the request."""
-        self._expect(request.query)
+        """What is found of each report, in the order of the request. Asked again after a crash, it is what it was."""
+        self.expect(request.query)
         self._while_open()
-        refusals: dict[int, HubbubError] = {}
-        parts: dict[int, Part] = {}
-        for at, one in enumerate(request.items):
-            if one.nonce in self._pending:  # asked again after a crash: the answer is what it was
-                continue
-            try:
-                parts[at] = self._unsealed(one)
-            except (GatherRefusal, InvalidInput) as error:
-                refusals[at] = error
-        going = {}
-        for at, started in zip(parts, self.scheme.start(SECOND, list(parts.values())), strict=True):
-            if isinstance(started, HubbubError):
-                refusals[at] = started
-            else:
-                going[at] = started
-        told = [request.items[at].told for at in going]
-        for at, found in zip(going, self.scheme.check(SECOND, list(going.values()), told), strict=True):
-            if isinstance(found, HubbubError):
-                refusals[at] = found
-            else:
-                self._pending[request.items[at].nonce] = (going[at].told, found)
+        new = [one for one in request.items if one.nonce not in self._pending]
+        if len(self._pending) + len(new) > self.backlog:
+            raise Overloaded("The other server asks about more reports than it settles.", "Settle some first.")
+        told: dict[int, Told] = {}
+        with self._changing("check"):
+            fresh: dict[bytes, Asked] = {}
+            for at, one in enumerate(request.items):
+                if one.nonce in self._pending:
+                    continue
+                if one.nonce in fresh or ((stage := self.file.stage(one.nonce)) is not None and stage[0] != REFUSED):
+                    again = ReportReplayed("This report was sent before.")
+                    self._refuse(again)
+                    told[at] = Told(one.nonce, b"", again.code)
+                elif stage is not None:
+                    told[at] = Told(one.nonce, b"", stage[1] or "report_replayed")
+                else:
+                    fresh[one.nonce] = one
+            refusals = self._look(list(fresh.values()))
+            for nonce, error in refusals.items():
+                self._refuse(error)
+                self.file.refuse(nonce, error.code)
+                self._move(None, REFUSED)
+            for nonce, one in fresh.items():
+                if nonce not in refusals:
+                    self.file.take_in(nonce, BEGUN, one.sealed, one.told)
+                    self._move(None, BEGUN)
         items = []
         for at, one in enumerate(request.items):
-            if at in refusals:
-                self._refuse(refusals[at])
-                items.append(Told(one.nonce, b"", refusals[at].code))
+            if at in told:
+                items.append(told[at])
+            elif one.nonce in refusals:
+                items.append(Told(one.nonce, b"", refusals[one.nonce].code))
             else:
                 items.append(Told(one.nonce, self._pending[one.nonce][0]))
         return CheckAnswer(self._digest, tuple(items))
 
+    def _look(self, asked: Sequence[Asked]) -> dict[bytes, HubbubError]:
+        """Check reports; what is accepted is pending, what is not is told."""
+        refusals: dict[bytes, HubbubError] = {}
+        parts: list[tuple[Asked, Part]] = []
+        for one in asked:
+            try:
+                body = self.key.open(one.sealed, SECOND, self._digest, one.nonce)
+                parts.append((one, Part(one.nonce, body)))
+            except InvalidInput as error:
+                refusals[one.nonce] = error
+        going = []
+        for (one, _), started in zip(parts, self.scheme.start(SECOND, [part for _, part in parts]), strict=True):
+            if isinstance(started, HubbubError):
+                refusals[one.nonce] = started
+            else:
+                going.append((one, started))
+        checked = self.scheme.check(SECOND, [started for _, started in going], [one.told for one, _ in going])
+        for (one, started), found in zip(going, checked, strict=True):
+            if isinstance(found, HubbubError):
+                refusals[one.nonce] = found
+            else:
+                self._pending[one.nonce] = (started.told, found)
+        return refusals
+
     def settle(self, verdicts: Verdicts) -> None:
         """Add what both accept, and forget what the first server dropped. Said twice it is done once."""
-        self._expect(verdicts.query)
+        self.expect(verdicts.query)
         named = verdicts.accepted + verdicts.dropped
         if len(set(named)) != len(named):
             raise QueryMismatch("The other server decides twice about a report.")
@@ -74,49 +100,48 @@ class Helper(Tally):
         self._while_open()
         if not set(named) <= set(self._pending):
             raise QueryMismatch("The other server decides about reports that were not accepted here.")
-        found = {nonce: self._pending.pop(nonce)[1] for nonce in named}
-        self._add(verdicts.accepted, [found[nonce] for nonce in verdicts.accepted])
+        with self._changing("settle"):
+            found = {nonce: self._pending.pop(nonce)[1] for nonce in named}
+            self.file.settle(verdicts.dropped, REFUSED)
+            self._move(BEGUN, REFUSED, len(verdicts.dropped))
+            self._add(verdicts.accepted, [found[nonce] for nonce in verdicts.accepted])
 
     def open(self, request: OpenRequest) -> Result:
         """The one result of the query. From here on nothing is taken or opened; asked the same again it is told again,
         with the noise that was drawn."""
-        self._expect(request.query)
-        if self.state == "opened" and request.encode() == self._asked:
+        self.expect(request.query)
+        asked = hashlib.sha256(request.encode()).digest()
+        if self.state == "opened" and asked == self.file.facts()["asked"]:
             return Result.decode(self._last)
         if self.state == "opened":
             raise QueryClosed(f"{self.query.name!r} was opened before: another look would be another release.")
+        self._while_open()
         if (request.reports, request.checksum) != (self.reports, self.checksum):
             raise QueryMismatch(
                 f"The servers added different reports: {request.reports:,} there, {self.reports:,} here.",
                 "Nothing was opened. Compare the servers' logs.",
             )
         self.scheme.enough(self.reports)
-        self.state = "opened"  # before noise is drawn: whatever happens now, it is not drawn again
-        self._pending.clear()
-        opened = self.scheme.open([request.share, self.scheme.noisy(SECOND, self.total)], self.reports)
-        result = Result(self._digest, opened)
-        self._asked, self._last = request.encode(), result.encode()
+        # Noise that is drawn in a transaction that fails was never told; noise that was told is on disk.
+        with self._changing("open"):
+            opened = self.scheme.open([request.share, self.scheme.noisy(SECOND, self.total)], self.reports)
+            result = Result(self._digest, opened)
+            self._finish(result)
+            self.file.put(asked=asked)
+            self._pending.clear()
+        self.file.shrink()
         return result
 
-    def snapshot(self) -> Kept:
-        encode = self.scheme.encode_accepted
-        pending = tuple((nonce, told, encode(found)) for nonce, (told, found) in self._pending.items())
-        return replace(super().snapshot(), pending=pending, asked=self._asked)
-
-    @classmethod
-    def restore(cls, scheme: Scheme, key: SealKey, kept: Kept) -> Self:
-        helper = super().restore(scheme, key, kept)
-        helper._pending = {nonce: (told, scheme.decode_accepted(share)) for nonce, told, share in kept.pending}
-        helper._asked = kept.asked
-        return helper
+    def _resume(self) -> None:
+        """What was accepted is found again from the sealed part and from what the first server had told."""
+        self._pending = {}
+        kept = [Asked(nonce, sealed, told) for nonce, sealed, told in self.file.parts(BEGUN)]
+        if kept:
+            self._look(kept)
 
     def _settled_before(self, verdicts: Verdicts) -> bool:
         """Whether this was said before, and done: after a crash the first server says it again."""
-        named = set(verdicts.accepted + verdicts.dropped)
-        known = named <= self._seen and not named & set(self._pending)
-        return bool(named) and known and named & self._added == set(verdicts.accepted)
-
-    def _unsealed(self, one: Asked) -> Part:
-        body = self.key.open(one.sealed, SECOND, self._digest, one.nonce)
-        self._once(one.nonce)
-        return Part(one.nonce, body)
+        named = verdicts.accepted + verdicts.dropped
+        stages = {nonce: (self.file.stage(nonce) or (BEGUN,))[0] for nonce in named}
+        known = all(stage in (ADDED, REFUSED) for stage in stages.values())
+        return bool(named) and known and {n for n in named if stages[n] == ADDED} == set(verdicts.accepted)

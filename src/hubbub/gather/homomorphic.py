@@ -129,13 +129,6 @@ class HomomorphicScheme(Scheme):
         share = self._unpacked(server, data[8:]) if len(data) > 8 else None
         return Total(int.from_bytes(data[:8], "big"), share)
 
-    def encode_accepted(self, accepted: Any) -> bytes:  # noqa: ARG002
-        """The key server keeps nothing of a report."""
-        return b""
-
-    def decode_accepted(self, data: bytes) -> Any:  # noqa: ARG002
-        return []
-
     def _slots(self, values: Any) -> list[Any]:
         return [values[at : at + SLOTS] for at in range(0, len(values), SLOTS)]
 

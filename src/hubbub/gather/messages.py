@@ -12,6 +12,7 @@ followed by anything is refused. A change of any layout changes `VERSION`; golde
 | 4 | `Verdicts` | first | second |
 | 5 | `OpenRequest` | first | second |
 | 6 | `Result` | second | first, and everybody |
+| 7 | `Ended` | first | second server |
 """
 
 from __future__ import annotations
@@ -281,6 +282,22 @@ def _facts(text: bytes) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidInput("A part of the message is not JSON.", "Was it changed on the way?") from None
+
+
+@dataclass(frozen=True)
+class Ended(Message):
+    """The first server has given the query up, for the reason with this code: nothing will be opened."""
+
+    kind = 7
+    query: bytes
+    reason: str
+
+    def _body(self) -> bytes:
+        return self.query + sized(self.reason.encode())
+
+    @classmethod
+    def _read(cls, reader: Reader) -> Ended:
+        return cls(reader.fixed(DIGEST_SIZE), _text(reader))
 
 
 def _text(reader: Reader) -> str:

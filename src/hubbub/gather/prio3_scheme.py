@@ -121,12 +121,6 @@ class Prio3Scheme(Scheme):
     def decode_total(self, server: int, data: bytes) -> Total:  # noqa: ARG002
         return Total(int.from_bytes(data[:8], "big"), self.prio3.decode_share(data[8:]))
 
-    def encode_accepted(self, accepted: Any) -> bytes:
-        return self.prio3.encode_share(accepted)
-
-    def decode_accepted(self, data: bytes) -> Any:
-        return self.prio3.decode_share(data)
-
     def _verify_key(self) -> bytes:
         if self._key is None:
             raise InvalidParameter("Only a server checks reports, and it needs the `verify_key`.")

@@ -85,14 +85,6 @@ class Scheme(ABC):
     def decode_total(self, server: int, data: bytes) -> Total:
         """The inverse of `encode_total`."""
 
-    @abstractmethod
-    def encode_accepted(self, accepted: Any) -> bytes:
-        """For the second server's own store: a report that it has accepted, until the first one's verdict comes."""
-
-    @abstractmethod
-    def decode_accepted(self, data: bytes) -> Any:
-        """The inverse of `encode_accepted`."""
-
     def enough(self, reports: int) -> None:
         """Refuse a sum of fewer reports than were planned, or of more."""
         if reports < self.query.minimum:

@@ -11,6 +11,7 @@ from hubbub.errors import InvalidInput
 SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 KEY_SIZE = 32
 LABEL = b"hubbub gather report 1"
+OWN = b"hubbub gather kept 1"
 
 
 def bound_to(server: int, query: bytes, nonce: bytes) -> bytes:
@@ -61,6 +62,16 @@ class SealKey:
             raise InvalidInput(
                 "This seal does not open: it is damaged, or for another server, query or report."
             ) from None
+
+    def locked(self, data: bytes, query: bytes) -> bytes:
+        """`data` for this server's own disk: without the key nobody reads it."""
+        return SUITE.encrypt(data, self._key.public_key(), OWN + query)
+
+    def unlocked(self, sealed: bytes, query: bytes) -> bytes:
+        try:
+            return SUITE.decrypt(sealed, self._key, OWN + query)
+        except (InvalidTag, ValueError):
+            raise InvalidInput("What was kept of this query is damaged, or was kept under another key.") from None
 
     def __repr__(self) -> str:
         return f"SealKey(public={self.public.hex()})"

@@ -3,88 +3,154 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
-from hubbub.errors import HubbubError, QueryClosed, QueryMismatch, ReportReplayed
-from hubbub.gather.kept import Kept
+from hubbub.errors import HubbubError, QueryClosed, QueryMismatch
+from hubbub.gather.messages import Result
+from hubbub.gather.opened import Opened
+from hubbub.gather.round_file import ADDED, BEGUN, WAITING, RoundFile
 from hubbub.gather.scheme import Scheme, Total
 from hubbub.gather.sealing import SealKey
 
+BACKLOG = 1024
+"""Reports that a server holds at a time, not yet settled: more are asked to come again."""
+
+OVER = ("opened", "ended")
+
 
 class Tally:
-    """One server's side of one query, without I/O: messages go in, messages come out.
+    """One server's side of one query, without a network: messages go in, messages come out.
 
-    A report's nonce is remembered for as long as the query lives, its share only until it is added or refused.
-
-    To survive a crash: after each message write `snapshot()` down, and only then send what came out; at the start
-    `restore` it, and send again what `unanswered` and the other server ask for. Whatever is sent twice is taken once.
+    What it knows stands in its `file` before anything that follows from it comes out: a server that crashed is made
+    again with the same file, and goes on. Whatever is sent twice is taken once. A report's nonce is remembered for as
+    long as the query lives, its share only until it is added or refused.
     """
 
     server: int
 
-    def __init__(self, scheme: Scheme, key: SealKey) -> None:
+    def __init__(self, scheme: Scheme, key: SealKey, file: RoundFile | None = None, *, backlog: int = BACKLOG) -> None:
         self.scheme = scheme
         self.query = scheme.query
         self.key = key
-        self.total: Total = scheme.add(self.server, [])
-        self.state: Literal["open", "closed", "opened"] = "open"
-        self.refused: Counter[str] = Counter()
-        """How many reports were refused, by the code of the reason."""
+        self.backlog = backlog
         self._digest = scheme.query.digest
-        self._seen: set[bytes] = set()
-        self._added: set[bytes] = set()
-        self._last: bytes = b""
+        self.file = RoundFile(None, self._digest, self.server) if file is None else file
+        self.refused: Counter[str] = Counter(json.loads(self.file.facts().get("refused", b"{}")))
+        """How many reports were refused, by the code of the reason."""
+        self.total: Total
+        self._stale = True
+        self._refresh()
+        if self.state in OVER:
+            self.file.shrink()  # perhaps the last process had no time
+
+    # ── what is known ────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def reports(self) -> int:
-        return self.total.reports
+        return self._reports
+
+    @property
+    def unsettled(self) -> int:
+        """Reports that were taken in, and neither added nor refused."""
+        return self._stages[WAITING] + self._stages[BEGUN]
 
     @property
     def checksum(self) -> bytes:
         """The same for the same added reports. It finds an honest disagreement; it proves nothing about a server that
         lies, and need not: what noise protects does not depend on which reports were added."""
-        return hashlib.sha256(self._digest + b"".join(sorted(self._added))).digest()
+        added = hashlib.sha256(self._digest)
+        for nonce in self.file.added():
+            added.update(nonce)
+        return added.digest()
 
-    def snapshot(self) -> Kept:
-        """All that this server knows of the query, for its own disk."""
-        return Kept(
-            self._digest, self.server, self.state, dict(self.refused), tuple(sorted(self._seen)),
-            tuple(sorted(self._added)), self.scheme.encode_total(self.server, self.total), last=self._last,
-        )  # fmt: skip
+    @property
+    def result(self) -> Opened | None:
+        """What was opened, for everybody."""
+        return Result.decode(self._last).opened if self.state == "opened" else None
 
-    @classmethod
-    def restore(cls, scheme: Scheme, key: SealKey, kept: Kept) -> Self:
-        """The server as it was."""
-        tally = cls(scheme, key)
-        tally._expect(kept.query)
-        if kept.server != cls.server:
-            raise QueryMismatch("This was kept by the other server.")
-        tally.state = kept.state  # type: ignore[assignment]
-        tally.refused.update(kept.refused)
-        tally._seen.update(kept.seen)
-        tally._added.update(kept.added)
-        tally.total = scheme.decode_total(cls.server, kept.total)
-        tally._last = kept.last
-        return tally
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _add(self, nonces: Sequence[bytes], accepted: Sequence[Any]) -> None:
-        self.total = self.scheme.add(self.server, accepted, self.total)
-        self._added.update(nonces)
-
-    def _expect(self, query: bytes) -> None:
+    def expect(self, query: bytes) -> None:
+        """Refuse what is about another query."""
+        self._refresh()
         if query != self._digest:
             raise QueryMismatch("This message is about another query, or one with other parameters.")
+
+    def end(self, code: str) -> None:
+        """Give the query up, for the reason with this code: all shares are forgotten, and nothing is ever opened."""
+        self._refresh()
+        if self.state in OVER:
+            return
+        with self._changing("end"):
+            self.file.forget()
+            self.file.put(state=b"ended", ended=code.encode(), last=b"")
+        self._stale = True
+        self._refresh()
+        self.file.shrink()
+
+    # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _refresh(self) -> None:
+        """Know what the file knows: at the start, and after anything went wrong."""
+        if not self._stale:
+            return
+        facts = self.file.facts()
+        self.state = facts["state"].decode()
+        self.ended = facts.get("ended", b"").decode()
+        self._last = facts.get("last", b"")
+        self._stages = self.file.stages()
+        sealed = facts.get("total")
+        self.total = self.scheme.add(self.server, [])
+        if sealed is not None:
+            self.total = self.scheme.decode_total(self.server, self.key.unlocked(sealed, self._digest))
+        self._reports = int(facts.get("reports", b"0"))
+        self._resume()
+        self._stale = False
+
+    def _resume(self) -> None:
+        """What is needed to go on with reports that are being checked."""
+
+    @contextmanager
+    def _changing(self, step: str) -> Iterator[None]:
+        """One transaction. Whatever goes wrong inside, the file counts: it is read anew before the next step."""
+        try:
+            with self.file.change(step, self.refused):
+                yield
+        except BaseException:
+            self._stale = True
+            raise
+
+    def _move(self, source: int | None, to: int, reports: int = 1) -> None:
+        if source is not None:
+            self._stages[source] -= reports
+        self._stages[to] += reports
+
+    def _add(self, nonces: Sequence[bytes], accepted: Sequence[Any]) -> None:
+        if not nonces:
+            return
+        self.total = self.scheme.add(self.server, accepted, self.total)
+        self._reports = self.total.reports
+        self.file.settle(nonces, ADDED)
+        self._move(BEGUN, ADDED, len(nonces))
+        kept = self.key.locked(self.scheme.encode_total(self.server, self.total), self._digest)
+        self.file.put(total=kept, reports=str(self._reports).encode())
+
+    def _finish(self, result: Result) -> None:
+        """In a transaction: nothing is left but what everybody may know."""
+        self.file.forget()
+        self._last = result.encode()
+        self.file.put(state=b"opened", last=self._last)
+        self.state = "opened"
+        self.total = self.scheme.add(self.server, [])
+        self._stages.clear()
 
     def _while_open(self) -> None:
         if self.state != "open":
             raise QueryClosed(f"{self.query.name!r} takes no more reports.")
-
-    def _once(self, nonce: bytes) -> None:
-        if nonce in self._seen:
-            raise ReportReplayed("This report was sent before.")
-        self._seen.add(nonce)
 
     def _refuse(self, error: HubbubError) -> None:
         self.refused[error.code] += 1

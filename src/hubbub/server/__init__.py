@@ -1,6 +1,7 @@
 """HTTP API, live events, dashboard, tokens. This room sees released values only."""
 
 from hubbub.server.app import create_app
+from hubbub.server.gather_app import create_gather_app
 from hubbub.server.lab_app import create_lab_app
 from hubbub.server.ports import (
     CountsAnswer,
@@ -8,6 +9,7 @@ from hubbub.server.ports import (
     CountsSent,
     EventPort,
     Fact,
+    GatherPort,
     LabPort,
     Pulse,
     PulsePort,
@@ -17,7 +19,7 @@ from hubbub.server.ports import (
     TruthPort,
 )
 from hubbub.server.select_app import create_select_app
-from hubbub.server.serving import Serving
+from hubbub.server.serving import Serving, Tls
 from hubbub.server.settings import ServerSettings
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "CountsSent",
     "EventPort",
     "Fact",
+    "GatherPort",
     "LabPort",
     "Pulse",
     "PulsePort",
@@ -34,8 +37,10 @@ __all__ = [
     "ServerSettings",
     "Serving",
     "StatusPort",
+    "Tls",
     "TruthPort",
     "create_app",
+    "create_gather_app",
     "create_lab_app",
     "create_select_app",
 ]

@@ -32,6 +32,8 @@ from typing import Any, ClassVar
 from fastapi.responses import JSONResponse
 
 from hubbub.errors import (
+    GatherRefusal,
+    GatherUnavailable,
     HubbubError,
     Overloaded,
     PrivacyRefusal,
@@ -120,6 +122,8 @@ _STATUS: tuple[tuple[type[HubbubError], int], ...] = (
     (TickTaken, 409),
     (TickOutOfOrder, 409),
     (PrivacyRefusal, 409),
+    (GatherRefusal, 409),
+    (GatherUnavailable, 503),
     (WrongUse, 422),
     (Overloaded, 429),
     (StoreUnavailable, 503),

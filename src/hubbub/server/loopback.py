@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable
 
 from hubbub.errors import InvalidParameter
+from hubbub.loopback import is_loopback
 
 _PASSED_ON = (
     "cdn-loop", "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "true-client-ip", "via",
@@ -13,22 +13,6 @@ _PASSED_ON = (
     "x-original-host", "x-originating-ip", "x-proxyuser-ip", "x-real-ip", "x-remote-addr", "x-remote-ip",
 )  # fmt: skip
 """What proxies write into a request that they hand on, in small letters; `x-forwarded-…` besides."""
-
-
-def is_loopback(host: str) -> bool:
-    """Does this name mean the machine itself, and nothing else?
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    inner = getattr(address, "ipv4_mapped", None)  # how a socket for both kinds names a peer of the older one
-    return (inner or address).is_loopback
 
 
 def host_of(header: str) -> str:

@@ -180,6 +180,41 @@ class SelectPort(Protocol):
     def answer(self, request: bytes) -> bytes: ...
 
 
+class GatherPort(Protocol):
+    """One of two servers that add up what neither sees. Bytes go in and come out, passed through unread.
+
+    `offers` names what may be sent to a round; `largest` is the most bytes a message has. Called from worker threads.
+    """
+
+    @property
+    def offers(self) -> Sequence[str]: ...
+
+    @property
+    def largest(self) -> int: ...
+
+    def about(self) -> bytes:
+        """What is asked, by whom, when: public, as JSON."""
+        ...
+
+    def announcement(self, tick: int) -> bytes:
+        """What a client needs for one round."""
+        ...
+
+    def result(self, tick: int) -> Mapping[str, Any]:
+        """What a round came to, or how it stands."""
+        ...
+
+    def status(self) -> Mapping[str, Any]: ...
+
+    def take(self, tick: int, body: bytes, ticket: str) -> None:
+        """A client's report; kept when this returns."""
+        ...
+
+    def tell(self, tick: int, step: str, message: bytes, shown: str) -> tuple[bytes, str]:
+        """A message of the other server with the mark it showed; the answer, and our mark on it."""
+        ...
+
+
 class LabPort(Protocol):
     """The Playground: what is asked and answered are plain JSON types, passed through unread.
 

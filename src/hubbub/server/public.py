@@ -11,6 +11,7 @@ from hubbub.errors import (
     BudgetExceeded,
     EventsInDoubt,
     EventsNotKept,
+    GatherRefusal,
     HorizonReached,
     HubbubError,
     LedgerBroken,
@@ -43,6 +44,7 @@ WORDS: tuple[tuple[type[HubbubError], str, str], ...] = (
     (TickOutOfOrder, "This tick does not follow the newest one.", "GET …/releases shows which that is."),
     (HorizonReached, "The stream's horizon is over: no more ticks can be released.", _IN_THE_LOG),
     (BudgetExceeded, "The promise leaves no budget for this tick; nothing was released.", _IN_THE_LOG),
+    (GatherRefusal, "What was sent cannot be added; nothing was.", "GET /v1/gather tells what is asked, and when."),
     (PrivacyRefusal, "It would break the promise; nothing was released.", _IN_THE_LOG),
     (
         Overloaded,

@@ -7,7 +7,9 @@ import errno
 import logging
 import socket
 import threading
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, cast
 
@@ -34,6 +36,14 @@ _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class ServerStopped(HubbubError): ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Files of a certificate (with those that lead to it) and of its key, both PEM."""
+
+    certificate: Path
+    key: Path
 
 
 class _Server(uvicorn.Server):
@@ -78,11 +88,18 @@ class Serving:
 
     `run()` serves until SIGINT or SIGTERM. As a context manager it serves from a thread of its own: entering returns
     when the port answers, leaving when the last viewer was let go. No access log is written: it would hold the
-    addresses of readers, and the times at which data came in. `how` says how the port is chosen, where it is taken.
+    addresses of readers, and the times at which data came in. `how` says how the port is chosen, where it is taken;
+    with `tls` it is spoken to by https.
     """
 
     def __init__(
-        self, app: FastAPI, host: str | None = None, port: int | None = None, *, how: str = "Choose another with --port"
+        self,
+        app: FastAPI,
+        host: str | None = None,
+        port: int | None = None,
+        *,
+        how: str = "Choose another with --port",
+        tls: Tls | None = None,
     ) -> None:
         settings = cast(ServerSettings, app.state.settings)
         self._host = settings.host if host is None else host
@@ -110,6 +127,10 @@ class Serving:
             "timeout_graceful_shutdown": 5,
             "timeout_keep_alive": settings.idle_seconds,
         }
+        self._scheme = "http"
+        if tls is not None:
+            self._scheme = "https"
+            config |= {"ssl_certfile": _readable(tls.certificate), "ssl_keyfile": _readable(tls.key)}
         self._server = _Server(uvicorn.Config(app, **config), self.door)
         self._thread = threading.Thread(target=self._serve, name="hubbub-server", daemon=True)
 
@@ -119,7 +140,7 @@ class Serving:
         host, port = self._socket.getsockname()[:2]
         if host in ("0.0.0.0", "::"):
             host = "127.0.0.1"
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        return f"{self._scheme}://[{host}]:{port}" if ":" in host else f"{self._scheme}://{host}:{port}"
 
     @property
     def is_alive(self) -> bool:
@@ -152,9 +173,13 @@ class Serving:
             raise _not_started()
         return self
 
-    def stop(self) -> None:
+    def leave(self) -> None:
+        """Let `run` end; from any thread."""
         self._server.let_go()
         self._server.should_exit = True
+
+    def stop(self) -> None:
+        self.leave()
         self._thread.join(timeout=15)
 
     def __enter__(self) -> Serving:
@@ -162,6 +187,18 @@ class Serving:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
+
+
+def _readable(path: Path) -> str:
+    """A file of PEM, refused before anything is served."""
+    try:
+        with path.open("rb") as file:
+            begun = file.read(1 << 20)
+    except OSError as error:
+        raise InvalidParameter(f"{path} cannot be read: {error.strerror}.", "Give a file in PEM.") from None
+    if b"-----BEGIN" not in begun:
+        raise InvalidParameter(f"{path} is no certificate or key in PEM.", "It begins with -----BEGIN.")
+    return str(path)
 
 
 def _not_started() -> ServerStopped:

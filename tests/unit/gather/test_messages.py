@@ -22,6 +22,7 @@ from hubbub.gather.messages import (
     Asked,
     CheckAnswer,
     CheckRequest,
+    Ended,
     OpenRequest,
     Result,
     SealedReport,
@@ -46,6 +47,7 @@ SAMPLES: list[Any] = [
     Verdicts(QUERY, (A,), (B,)),
     OpenRequest(QUERY, 1250, bytes(32), b"share"),
     Result(QUERY, Opened("colours", [3, -1], 1250, 5000, 8.5, "A promise.", "")),
+    Ended(QUERY, "too_few_reports"),
 ]
 each = pytest.mark.parametrize("message", SAMPLES, ids=lambda m: type(m).__name__)
 

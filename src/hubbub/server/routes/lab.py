@@ -11,10 +11,11 @@ from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse,
 from starlette.concurrency import run_in_threadpool
 
 from hubbub.errors import HubbubError
+from hubbub.loopback import is_loopback
 from hubbub.server.access import may, require, same_site
 from hubbub.server.errors import BadRequest, RoleMissing, UnsupportedMedia, body_of
 from hubbub.server.lab_pages import LabPages
-from hubbub.server.loopback import host_of, is_loopback, is_passed_on
+from hubbub.server.loopback import host_of, is_passed_on
 from hubbub.server.ports import LabPort
 
 _NO_STORE = {"Cache-Control": "no-store"}
