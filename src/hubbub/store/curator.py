@@ -105,7 +105,7 @@ class Curator:
         self._ahead_limit = expect_no_keys_ahead(releaser.traits, whole(reserve_ahead, "reserve_ahead", _BY_ITSELF))
         self._patience = patience
         self._lock = threading.RLock()
-        self._owner = new_owner()
+        self._owner = self._new_owner()
         self._unused: set[int] = set()  # ticks reserved by us for which certainly nothing was drawn
         self._position: Position
         self._account: Account
@@ -389,7 +389,7 @@ class Curator:
         before = -1 if wanted is None else self._position.checkpoint.tick
         while True:
             self._read()
-            waiting = [debit for debit in self._position.pending if debit.tick not in self._unused]
+            waiting = [debit for debit in self._position.pending if self._is_left(debit)]
             if not waiting:
                 break
             first = waiting[0]
@@ -412,6 +412,14 @@ class Curator:
         self._stale = False
         if wanted is not None and before < wanted.index <= self._position.checkpoint.tick:
             raise self._gone(wanted)
+
+    def _new_owner(self) -> str:
+        """In whose name ticks are reserved."""
+        return new_owner()
+
+    def _is_left(self, debit: Debit) -> bool:
+        """Whether a reservation is one whose holder failed, or another's."""
+        return debit.tick not in self._unused
 
     def _read(self) -> None:
         self._position, mark = self._ledger.checked_position()

@@ -19,6 +19,7 @@ from hubbub.ranges import RangeStream
 from hubbub.ranges.old_streams import FAULTY, doubt
 from hubbub.released import Domain, Release, Snapshot
 from hubbub.store import answers, cut, decisions, grants, left_behind, pages, queries, retention, schema, streams
+from hubbub.store.awaiting import AwaitingCurator
 from hubbub.store.budget import Budget, Spending
 from hubbub.store.curator import Curator
 from hubbub.store.database import Database
@@ -270,6 +271,23 @@ class Store:
         The last lines of the ledger are verified first; a broken chain is refused. So is a store that was set back
         (`StoreSetBack`), and a releaser whose noise could be foreseen.
         """
+        ledger = self._ledger_for(name, releaser, options, part)
+        return Curator(ledger, releaser, reserve_ahead=reserve_ahead, patience=patience)
+
+    def await_measurements(
+        self,
+        name: str,
+        releaser: OnlineMechanism[Any],
+        options: Mapping[str, Any] | None = None,
+        *,
+        part: Part | None = None,
+    ) -> AwaitingCurator:
+        """The same for a stream whose measurements arrive noisy, long after their ticks were debited."""
+        return AwaitingCurator(self._ledger_for(name, releaser, options, part), releaser)
+
+    def _ledger_for(
+        self, name: str, releaser: OnlineMechanism[Any], options: Mapping[str, Any] | None, part: Part | None
+    ) -> Ledger:
         require_secure(releaser.source)
         if part is not None and part.guarantee != releaser.guarantee:
             raise InvalidParameter(
@@ -283,7 +301,7 @@ class Store:
         keys = existing.keys if existing is not None and today else releaser.keys
         stream = self.create_stream(name, keys, part or releaser.guarantee, releaser.name, fixed)
         verify(self.database, stream, tail=LINES_CHECKED_ON_OPEN).require()
-        return Curator(self.ledger(stream), releaser, reserve_ahead=reserve_ahead, patience=patience)
+        return self.ledger(stream)
 
     def definition(
         self, name: str, mechanism: OnlineMechanism[Any], promise: Part, options: Mapping[str, Any] | None = None
