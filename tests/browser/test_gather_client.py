@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.gather_page import KEYS, Servers, World, announced
 from tests.support.prio3_vectors import GOLDEN, PARAMETERS, PUBLIC, vectors
 
 import hubbub.gather.client as module
 from hubbub.errors import HubbubError, InvalidInput, QueryMismatch, ReportReplayed
-from hubbub.gather import Helper, Leader, Prio3Scheme, Query, SealKey, ServersGaussian, ServersLaplace
-from hubbub.gather.messages import MAGIC, Announcement, CheckAnswer, CheckRequest, SealedReport, sized
+from hubbub.gather import ServersGaussian, ServersLaplace
+from hubbub.gather.messages import MAGIC, Announcement, SealedReport, sized
 from hubbub.gather.prio3 import Count, Histogram, MultihotCountVec, Sum, SumVec
 from hubbub.gather.sealing import seal
 
-FOLDER = Path(module.__file__).parent
 GOLDEN_ANNOUNCEMENT = GOLDEN.parent / "golden_messages" / "Announcement.hex"
-KEYS = SealKey.make(), SealKey.make()
-VERIFY = bytes(range(32))
 CIRCUITS = {
     "Prio3Count": "count",
     "Prio3Histogram": "histogram",
@@ -28,20 +26,6 @@ CIRCUITS = {
     "Prio3Sum": "sum",
     "Prio3SumVec": "sum_vec",
 }
-
-TOOLS = """
-const { Client, ClientRefusal } = await import("/client.mjs");
-const { Prio3, Xof } = await import("/prio3.mjs");
-const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-const refused = async (act) => {
-  try {
-    return { done: await act() };
-  } catch (error) {
-    return { refused: error instanceof ClientRefusal, words: `${error.name}: ${error.message}` };
-  }
-};
-"""
 
 SHARD = """
 const sharded = ({ circuit, parameters, shares, context, answer, nonce, randomness }) => refused(() => {
@@ -111,30 +95,6 @@ try {
 """
 
 
-class World:
-    """A page whose every request is written down."""
-
-    def __init__(self, chromium, address="http://localhost/"):
-        self.heard: list[tuple[str, str]] = []
-        self.context = chromium.new_context()
-        self.page = self.context.new_page()
-        self.page.route("**/*", self._answer)
-        self.page.goto(address)
-        self.heard.clear()
-
-    def _answer(self, route):
-        request = route.request
-        self.heard.append((request.method, request.url))
-        if request.url.endswith(".mjs"):
-            body = (FOLDER / request.url.rpartition("/")[2]).read_text()
-            route.fulfill(body=body, content_type="text/javascript")
-        else:
-            route.fulfill(body="<!doctype html><title>x</title>", content_type="text/html")
-
-    def run(self, program: str, given: Any) -> Any:
-        return self.page.evaluate("async (given) => {" + TOOLS + program + "}", given)
-
-
 @pytest.fixture(scope="module")
 def world(chromium):
     made = World(chromium)
@@ -142,13 +102,6 @@ def world(chromium):
     # After all that was asked of it, the page has fetched its two modules, and told nobody anything.
     assert sorted(set(made.heard)) == [("GET", f"http://localhost/{name}.mjs") for name in ("client", "prio3")]
     made.context.close()
-
-
-def announced(circuit, scheme="prio3", servers=KEYS, **plan: Any) -> bytes:
-    sure = {"epsilon": 500 * circuit.change, "allow_weak": True}  # noise is 0, but for a chance of e^-500
-    given = {"clients": 10, "minimum": 2, "verify_key": VERIFY} | (plan or sure)
-    query = Query.plan(given.pop("name", "colours"), circuit, **given)
-    return Announcement(query, scheme, tuple(key.public for key in servers)).encode()
 
 
 def altered(**changes: Any) -> bytes:
@@ -161,25 +114,6 @@ def altered(**changes: Any) -> bytes:
 def around(text: bytes, scheme: bytes = b"prio3") -> bytes:
     keys = b"".join(key.public for key in KEYS)
     return MAGIC + bytes([1, 0]) + sized(text) + sized(scheme) + keys + sized(b"")
-
-
-class Servers:
-    """Both, for an announcement."""
-
-    def __init__(self, announcement: bytes) -> None:
-        self.query = Announcement.decode(announcement).query
-        self.leader, self.helper = (
-            server(Prio3Scheme(self.query, VERIFY), key) for server, key in zip((Leader, Helper), KEYS, strict=True)
-        )
-
-    def check(self) -> None:
-        request = self.leader.ask()
-        assert request is not None
-        answer = self.helper.check(CheckRequest.decode(request.encode()))
-        self.helper.settle(self.leader.conclude(CheckAnswer.decode(answer.encode())))
-
-    def sums(self) -> list[int]:
-        return self.leader.publish(self.helper.open(self.leader.close())).sums
 
 
 # ── shares ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -188,13 +188,123 @@ async function sealable(keys) {
   }
 }
 
-// Makes reports for one query. That a person answers it once is the page's to see to.
+// ── the way to the servers ────────────────────────────────────────────────────────────────────────────────────────
+
+const MILLISECONDS = 30000;
+const LONGEST_PLAN = 2 ** 23;
+const BINARY = { "Content-Type": "application/octet-stream" };
+
+// In the clear to this machine alone: whoever carried the message elsewhere would see who answers.
+function addressOf(server) {
+  const { protocol, hostname, origin } = URL.canParse(server) ? new URL(server) : {};
+  const near = protocol === "http:" && /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  return near || protocol === "https:" ? origin : refuse("A server's address begins with https.");
+}
+
+// Sends what is given and nothing else: no cookie, no referrer.
+async function fetched(address, given = {}) {
+  try {
+    const answer = await fetch(address, {
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+      cache: "no-store",
+      redirect: "error",
+      signal: AbortSignal.timeout(MILLISECONDS),
+      ...given,
+    });
+    return { status: answer.status, data: new Uint8Array(await answer.arrayBuffer()) };
+  } catch {
+    return { status: 0, data: NOTHING };
+  }
+}
+
+// What both servers say: one alone could name keys of its own for both, and see the answer.
+async function agreed(servers, path, longest) {
+  const told = await Promise.all(servers.map((server) => fetched(server + path)));
+  if (told.some(({ status, data }) => status !== 200 || data.length > longest))
+    refuse("The servers do not tell what is asked. Come later.");
+  if (hex(told[0].data) !== hex(told[1].data)) refuse("The two servers ask different things; answer neither.");
+  return told[0].data;
+}
+
+// The round that takes answers now, and what the numbers of its result are called.
+function roundOf(data, now) {
+  try {
+    const { opens, every, ticks, labels } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+    const tick = Math.floor((now - Date.parse(opens)) / (1000 * every));
+    const known = every > 0 && whole(ticks) && Number.isInteger(tick) && Array.isArray(labels);
+    if (known && labels.every((label) => typeof label === "string"))
+      return { labels, tick: tick >= 0 && tick < ticks ? tick : null };
+  } catch {
+    // refused below
+  }
+  return need(false);
+}
+
+function codeOf(data) {
+  try {
+    return /^[a-z_]{1,64}$/.exec(JSON.parse(new TextDecoder().decode(data)).error.code)[0];
+  } catch {
+    return "";
+  }
+}
+
+// Makes reports for one query. One that `ask` made answers once; of one that `read` made the page sees to that.
 export class Client {
   #prio3;
   #digest;
   #keys;
+  #address = null;
+  #pin = null;
+  #report = null;
   query; // what is asked: name, circuit, parameters, clients, minimum, protects, ...
   promise; // in words, for whoever is asked
+  labels = []; // what the numbers of the result are called, if `ask` was told
+
+  // Asks both servers, the first one first, for the round of now. `pin`: where to remember which queries a person has
+  // answered, such as localStorage; only their digests are written there.
+  static async ask(servers, { epsilon = WEAKEST, pin = null, now = Date.now() } = {}) {
+    const addresses = servers.map(addressOf);
+    if (addresses.length !== 2 || addresses[0] === addresses[1]) refuse("Two servers are asked, each by its address.");
+    const { tick, labels } = roundOf(await agreed(addresses, "/v1/gather", LONGEST_PLAN), now);
+    if (tick === null) refuse("Nothing is asked now.");
+    const round = `/v1/gather/rounds/${tick}`;
+    const client = await Client.read(await agreed(addresses, `${round}/announcement`, LONGEST), { epsilon });
+    if (pin !== null && pin.getItem(client.#remembered) !== null) refuse("This person has answered this query.");
+    [client.#address, client.#pin, client.labels] = [`${addresses[0]}${round}/reports`, pin, labels];
+    return client;
+  }
+
+  get #remembered() {
+    return `hubbub-gather-${hex(this.#digest)}`;
+  }
+
+  // Makes a report and sends it. Done once: what may have arrived is only ever sent `again` as it is.
+  async answer(answer, { ticket = "" } = {}) {
+    if (this.#address === null) refuse("This client has no server to send to: make it with `ask`.");
+    if (this.#report !== null) refuse("This was answered; `again` sends the same answer again.");
+    const made = await this.report(answer);
+    if (this.#report !== null) refuse("This was answered; `again` sends the same answer again.");
+    this.#report = made;
+    this.#pin?.setItem(this.#remembered, "answered"); // before it is sent: it may arrive without our knowing
+    await this.#send(ticket, false);
+  }
+
+  // The same bytes, for when the first server did not say that it has them. They count once.
+  async again({ ticket = "" } = {}) {
+    if (this.#report === null) refuse("Nothing was answered yet.");
+    await this.#send(ticket, true);
+  }
+
+  async #send(ticket, before) {
+    const headers = ticket ? { ...BINARY, "hubbub-ticket": ticket } : BINARY;
+    const { status, data } = await fetched(this.#address, { method: "POST", body: this.#report, headers });
+    const code = codeOf(data);
+    if (status === 200 || (before && code === "report_replayed")) return;
+    if (status === 0 || status === 429 || status >= 500)
+      refuse("The server did not say that it has the answer; `again` sends the same one again.");
+    refuse(`The server refuses the answer (${code || status}).`);
+  }
 
   // `announcement`: its bytes. An epsilon above the one that is given is refused.
   static async read(announcement, { epsilon = WEAKEST } = {}) {

@@ -55,6 +55,10 @@ class Plan:
             raise InvalidParameter("A round lasts longer than nothing.", "Give the time in which clients may answer.")
         if self.opens.tzinfo is None:
             raise InvalidParameter("`opens` needs a time zone.", "Clients live in several.")
+        try:
+            self.ends(self.ticks - 1)
+        except OverflowError:
+            raise InvalidParameter("The last round of this plan ends after the year 9999.") from None
         if len(self.labels) != self.query.circuit.output_length or len(set(self.labels)) != len(self.labels):
             raise InvalidParameter(
                 f"{self.query.circuit.output_length:,} numbers need so many different labels; got {len(self.labels):,}."
@@ -151,7 +155,7 @@ class Plan:
             )
             if plan.encode() != data:
                 raise InvalidInput("This plan does not say what it means.", "Was it changed on the way?")
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise
             raise InvalidInput("This is no plan of a query.", "`hubbub gather plan` writes one.") from None

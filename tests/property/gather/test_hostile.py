@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.gather.test_messages import SAMPLES, announcement_of, result_of
 
 from hubbub.errors import HubbubError, InvalidInput
 from hubbub.gather import Client, Query
 from hubbub.gather.messages import Announcement, Result
+from hubbub.gather.plan import Plan
+from hubbub.gather.planning import planned
 from hubbub.gather.prio3 import Count, Histogram, MultihotCountVec, Sum, SumVec
 
+OPENS = datetime(2026, 1, 1, tzinfo=UTC)
 NOISES: list[dict[str, Any]] = [
     {"epsilon": "1/3"}, {"rho": "1/7"}, {"epsilon": 1, "lying": 3}, {"share_variance": "3/2", "lying": 3},
 ]  # fmt: skip
@@ -103,6 +108,39 @@ def test_queries_that_say_anything(data, query, value):
     except HubbubError:
         return
     assert found.query.noise.strength <= 1000
+
+
+PLAN = planned("q", Histogram(4), opens=OPENS, every=timedelta(hours=1), clients=10, minimum=2, epsilon=1)[0]
+times = st.sampled_from(["2026-01-01", "9999-12-31T23:59:59+00:00", "0001-01-01T00:00:00+00:00", 1e300, 1e-300, 10**15])
+
+
+@settings(max_examples=500)
+@given(name=st.sampled_from([*json.loads(PLAN.encode()), "more"]), value=st.one_of(junk, times))
+@example(name="labels", value=["a"] * 4)
+@example(name="opens", value="9999-12-31T23:59:59+00:00")
+@example(name="ticks", value=10**6)
+@example(name="every", value=1e9)
+def test_plans_that_say_anything(name, value):
+    """What is read can be used: its rounds, their times, what is announced in each."""
+    try:
+        text = json.dumps(json.loads(PLAN.encode()) | {name: value}, ensure_ascii=False, indent=1) + "\n"
+        data = text.encode()
+    except ValueError:  # Python writes no such text, so nobody could send it
+        return
+    try:
+        plan = Plan.decode(data)
+    except HubbubError:
+        return
+    assert plan.encode() == data
+    assert plan.opens < plan.closes(0) <= plan.ends(plan.ticks - 1)
+    for tick in (0, plan.ticks - 1):
+        assert Announcement.decode(plan.announcement(tick).encode()).query.digest == plan.query_of(tick).digest
+
+
+@pytest.mark.parametrize("text", [b"", b"[" * 100_000, b"{}", b"1", b"\xff"], ids=range(5))
+def test_plans_that_are_none(text):
+    with pytest.raises(InvalidInput):
+        Plan.decode(text)
 
 
 @settings(max_examples=500)
