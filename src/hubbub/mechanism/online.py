@@ -53,28 +53,26 @@ class OnlineMechanism(Mechanism, Generic[In]):
 
         A store calls this before it debits: what is refused must not be written down as spent.
         """
-        self._check_input(counts)
-        self._check_order(counts.tick)
-        cost = self.cost(counts.tick)
-        if cost.delta is not NO_SLIP:
-            self.traits.expect_declared(self.name, cost)
+        cost = self._checked_cost(counts)
         self._account.check(counts.tick.index, cost)
         return cost
 
     @final
     def release(self, counts: In) -> Release:
         """Spend `cost(counts.tick)`, measure, estimate. Ticks that were skipped are predicted over."""
-        tick = counts.tick
-        cost = self.check(counts)
+        tick, account = counts.tick, self._account
+        index = tick.index
+        cost = self._checked_cost(counts)
         if cost is not self._even_cost and cost.is_free:
             return self.predict(tick)
-        if self._next < tick.index:
+        if self._next < index:
+            account.check(index, cost)  # what is refused changes nothing, skips nothing
             self._skip_to(tick)
         # Whatever goes wrong once drawing has begun: the whole cost counts as spent, and the tick is over.
-        self._account.hold(tick.index, cost)
-        self._next = tick.index + 1
+        account.hold(index, cost)
+        self._next = index + 1
         measurement = self._measure(counts, cost)
-        self._account.settle(measurement.cost)
+        account.settle(measurement.cost)
         if self.traits.finds_keys:  # what it found is part of what it measured
             self.keys = measurement.keys
         return self._publish(tick, self._estimate(tick, measurement), measurement, measurement.cost)
@@ -199,9 +197,21 @@ class OnlineMechanism(Mechanism, Generic[In]):
             raise InvalidParameter(
                 f"`{self.name}` releases counts; got {type(counts).__name__}.", "Make them with `Counts.of`."
             )
-        self._check_keys(counts.keys)
+        if counts.keys is not self.keys:
+            self._check_keys(counts.keys)
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _checked_cost(self, counts: In) -> Cost:
+        """What counts that can be measured now will cost at most; others are refused."""
+        tick = counts.tick
+        self._check_input(counts)
+        if not 0 <= tick.index - self._next <= MOST_MISSING:
+            self._check_order(tick)  # which says why
+        cost = self.cost(tick)
+        if cost.delta is not NO_SLIP:
+            self.traits.expect_declared(self.name, cost)
+        return cost
 
     def _check_order(self, tick: Tick) -> None:
         if tick.index < self._next:

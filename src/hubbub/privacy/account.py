@@ -45,7 +45,6 @@ class Account:
         self._slips = guarantee.slips
         self._slipping = guarantee.unit.composition() if self._slips else None  # most guarantees have no use for it
         self._within: Fraction | None = None  # the last total that was found to be within the budget
-        self._checked: tuple[int, Cost, Fraction] | None = None  # what was checked, if nothing was charged since
         self._pure = guarantee.kind == "pure"
         self._horizon = guarantee.unit.horizon
 
@@ -109,8 +108,7 @@ class Account:
 
     def charge(self, tick: int, cost: Cost) -> None:
         """Add `cost` at `tick`, or refuse and change nothing."""
-        amount, self._checked = self.check(tick, cost), None
-        self._composition.add(tick, amount)
+        self._composition.add(tick, self.check(tick, cost))
         if cost.delta is not NO_SLIP:
             self._slip(tick, cost.delta)
         self._last = tick
@@ -118,12 +116,11 @@ class Account:
     def hold(self, tick: int, cost: Cost) -> None:
         """Charge the most that `tick` may cost, before anything is drawn; `settle` then says what it took.
 
-        Without a `settle`, because the draw failed, the whole amount stays charged.
+        What may not be charged is refused and changes nothing. Without a `settle`, because the draw failed, the whole
+        amount stays charged.
         """
-        known = self._checked  # whoever releases has checked just before
-        amount = known[2] if known is not None and known[0] == tick and known[1] is cost else self.check(tick, cost)
-        self._held = tick, amount, cost.delta, cost
-        self._last, self._checked = tick, None
+        self._held = tick, self.check(tick, cost), cost.delta, cost
+        self._last = tick
 
     def settle(self, cost: Cost) -> None:
         """What the tick that is held took; never more than was held for it."""
@@ -131,7 +128,7 @@ class Account:
         tick, amount, slip, most = self._held
         if cost is not most:  # nearly every tick takes the very cost that was held
             amount = self._expect_within(tick, cost, amount, slip)
-        self._held, self._checked = None, None
+        self._held = None
         self._composition.add(tick, amount)
         if cost.delta is not NO_SLIP:
             self._slip(tick, cost.delta)
@@ -173,7 +170,7 @@ class Account:
                 f"a {self.guarantee.unit.noun} may already have been charged {self.spent}.",
                 "Nothing was spent. Release with a smaller cost, or let the tick be predicted.",
             )
-        self._within, self._checked = total, (tick, cost, amount)
+        self._within = total
         return amount
 
     def _check_slip(self, tick: int, delta: Fraction) -> None:
@@ -199,7 +196,7 @@ class Account:
 
     def _give_up(self) -> None:
         """A draw that never came to its end counts in full."""
-        held, self._held, self._checked = self._held, None, None
+        held, self._held = self._held, None
         if held is not None:
             self._composition.add(*held[:2])
             self._slip(held[0], held[2])
@@ -213,7 +210,7 @@ class Account:
     def restore(self, state: dict[str, Any]) -> None:
         # Whoever may slip has always had it in its state.
         slips: dict[str, Any] = {} if self._slipping is None else state["slips"]
-        self._held, self._checked = None, None
+        self._held = None
         self._last = state["last"]
         self._composition.restore(state["composition"])
         if self._slipping is not None:

@@ -227,15 +227,16 @@ class RangeStream(OnlineMechanism):
 
     def _measure(self, counts: Counts, cost: Cost) -> Measurement:
         """The measuring half: the walk turns the tick's counts into noisy increments."""
+        tick = counts.tick
         values = self._cut(counts.values.reveal())
         if self.begins_segment:
-            self._begin(counts.tick.index)
+            self._begin(tick.index)
         assert self._walk is not None
         increments = self._walk.measure(values)
         self._left -= 1
         if not self._steps:
             self._foresee()
-        return Measurement(counts.tick, self.keys, increments, self._steps[-1][0], cost, self._noise)
+        return Measurement(tick, self.keys, increments, self._steps[-1][0], cost, self._noise)
 
     def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:
         """The estimating half: the window, which sees released increments. A tick nobody measured is in no total."""
@@ -246,7 +247,7 @@ class RangeStream(OnlineMechanism):
         if self._opens:
             self._open()
         self._window.append(measurement.values)
-        errors, offsets = self._steps.pop()[1:]
+        _, errors, offsets = self._steps.pop()
         rows = np.maximum(measurement.values + offsets, _ZERO)
         return Estimate(rows[0], errors, rows[1], rows[2])  # faster than to take `rows` apart
 

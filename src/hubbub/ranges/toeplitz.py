@@ -149,11 +149,17 @@ class Toeplitz(Strategy):
     # ── what is asked of every strategy ──────────────────────────────────────────────────────────────────────────
 
     def square_weights(self, max_ticks: int) -> tuple[float, ...]:
-        """|R d|^2 for k ticks of a tree is largest for its first k: see docs/proofs/ranges.md, "All placements".
+        first, largest = self._rates
+        slack = (1 + self.rounding_change / math.sqrt(first)) ** 2  # what rounding may add
+        return (float(largest[min(max_ticks, self.size) - 1]) * slack * (1 + 1e-9),)
 
-        With P(t) = r(0) + ... + r(t), the (k+1)-th tick adds the inner products of its column with itself and, twice,
-        with those before it: sum over u < n-k of r(u) (r(u) + 2 (P(u+k) - P(u))). What rounding may add is in the
-        factor at the end.
+    @cached_property
+    def _rates(self) -> tuple[float, NDArray[np.float64]]:
+        """|R d|^2 a tick for one tick of a tree, and the largest of it for up to k ticks.
+
+        |R d|^2 for k ticks is largest for the first k: see docs/proofs/ranges.md, "All placements". With
+        P(t) = r(0) + ... + r(t), the (k+1)-th tick adds the inner products of its column with itself and, twice, with
+        those before it: sum over u < n-k of r(u) (r(u) + 2 (P(u+k) - P(u))). Kept: every choice asks for it.
         """
         n, r = self.size, self.coefficients
         sums = np.cumsum(r)
@@ -161,10 +167,8 @@ class Toeplitz(Strategy):
         # Sum over u of r(u) P(u + k), for all k at once.
         across = np.fft.irfft(np.conj(np.fft.rfft(r, length)) * np.fft.rfft(sums, length), length)[:n]
         added = 2 * across + np.cumsum(r * r - 2 * r * sums)[::-1]
-        k = min(max_ticks, n)
-        rates = np.cumsum(added)[:k] / np.arange(1, k + 1)
-        slack = (1 + self.rounding_change / math.sqrt(float(rates[0]))) ** 2
-        return (float(rates.max()) * slack * (1 + 1e-9),)
+        rates = np.cumsum(added) / np.arange(1, n + 1)
+        return float(rates[0]), np.maximum.accumulate(rates)
 
     @property
     def fraction_bits(self) -> int:  # type: ignore[override]

@@ -68,10 +68,11 @@ class RangeWindow:
 
     def append(self, increments: NDArray[np.int64]) -> None:
         """One measured tick: its released increments."""
+        sums, measured = self._sums, self._measured
         before = self._next % self._rows
         row = (before + 1) % self._rows
-        np.add(self._sums[before], increments, self._sums[row])
-        self._measured[row] = self._measured.item(before) + 1
+        np.add(sums[before], increments, sums[row])
+        measured[row] = measured.item(before) + 1
         self._segments[-1].measured += 1
         self._next += 1
 
