@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,13 +110,11 @@ def run_line(place: Domain, truth: list[Whole], line: str, epsilon: str, seed: i
     return {"weighted": off / vehicles, "covered": busy[0] / max(busy[1], 1), "areas": hits[0] / hits[1]}
 
 
-def rows(quick: bool, seed: int, trip: float, draws: int, only: str = "") -> Iterator[list[str]]:
+def rows(quick: bool, seed: int, trip: float, draws: int, lines: Sequence[str] = tuple(LINES)) -> Iterator[list[str]]:
     places = maps(quick)
     truth = simulated(places, quick, trip, seed)
     for name, place in places.items():
-        for line in LINES:
-            if only and line != only:
-                continue
+        for line in lines:
             if line.startswith("quadtree") and name != "grid" and line != "quadtree, depth 8":
                 continue  # where there is no grid each place is a part of its own, at any depth
             cells = [name, f"{len(place):,}", line]
@@ -135,7 +133,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=2014)
     parser.add_argument("--trip", type=float, default=20.0, help="Ticks that an average trip takes.")
     parser.add_argument("--draws", type=int, default=1, help="How often noise is drawn.")
-    parser.add_argument("--only", choices=list(LINES), default="", help="One method alone.")
+    parser.add_argument("--only", choices=list(LINES), nargs="+", default=list(LINES), help="Some methods alone.")
     given = parser.parse_args(arguments)
     sys.stdout.write(
         "Weighted error; zeros: 1. In brackets intervals that cover: of places with 20 vehicles or more, of boxes, and "

@@ -15,9 +15,14 @@ def interval(mean: Array, variance: Array) -> tuple[Array, Array]:
 
     Few vehicles are spread as those of a waiting line are, not evenly to both sides: a gamma distribution has the same
     mean and variance, and its quantiles are those of a cubed normal (Wilson & Hilferty 1931).
+
+    >>> [ends.tolist() for ends in interval(np.array([50.0, 0.4]), np.array([50.0, 900.0]))]
+    [[37.0, 0.0], [65.0, 59.0]]
     """
     shape = np.maximum(mean, 1e-12) ** 2 / np.maximum(variance, 1e-12)
     lower, upper = (quantile(mean, shape, at) for at in (-NORMAL, NORMAL))
+    # Far below one the cubed normal comes down to nothing again: then what is hardly known would be told as empty.
+    upper = np.where(shape < 1, np.maximum(upper, mean + NORMAL * np.sqrt(variance)), upper)
     # A whole number stands for what is within a half of it: rounded outward, ends would be half a vehicle too far.
     return np.minimum(np.rint(lower), np.floor(mean)), np.maximum(np.rint(upper), np.ceil(mean))
 
