@@ -17,6 +17,9 @@ blended into the calm one: a blend would let every unlikely story leak into the 
 Besides, one number for the whole site (`scale`) says how far arrivals everywhere are above what the model expects. Its
 error is carried along as one shared direction through all keys (`response`; Friedland 1969), so that a million keys,
 each too small to tell, can tell together.
+
+What none of this notices, because the noise hides it, is left to `hubbub.filters.wary`: it widens the interval that is
+told, and moves no estimate.
 """
 
 from __future__ import annotations
@@ -26,11 +29,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.filters import wary
 from hubbub.filters.belief import Belief, believe
 from hubbub.filters.diagonal import Links
 from hubbub.filters.habits import Habits
 from hubbub.filters.noises import Noise
 from hubbub.filters.track import Track
+from hubbub.filters.wary import Wary
 
 Array = NDArray[np.float64]
 _LEAST, _MOST = 1e-7, 0.02
@@ -59,6 +64,7 @@ class AdaptiveState:
     response: Array
     scale: float
     scale_variance: float
+    wary: Wary
 
 
 def begin(level: Array, variance: Array, drift_variance: Array, scale_variance: float, habits: Habits) -> AdaptiveState:
@@ -71,7 +77,7 @@ def begin(level: Array, variance: Array, drift_variance: Array, scale_variance: 
     watched = calm.at(where)
     return AdaptiveState(
         calm, where, weights, watched.stacked(watched), calm.level, calm.level_variance, np.full(size, _LEAST),
-        level.copy(), 1.0, scale_variance,
+        level.copy(), 1.0, scale_variance, Wary(calm.level, calm.level_variance),
     )  # fmt: skip
 
 
@@ -106,6 +112,7 @@ def predict(
             state, calm=calm, weights=weights, others=others, chance=chance, response=response,
             scale=1.0 + habits.scale_memory * (state.scale - 1.0),
             scale_variance=habits.scale_memory**2 * state.scale_variance + habits.scale_drift**2,
+            wary=state.wary.moved(base, noise_scale, habits),
         )
     )  # fmt: skip
 
@@ -154,10 +161,20 @@ def correct(state: AdaptiveState, measured: Array, noise: Noise, habits: Habits)
         )
     )  # fmt: skip
     belief = believe(after.level, before, calm, prior, where, weights, measured, noise, response, shift, kept)
+    if habits.adaptive:
+        now, belief = wary.correct(state.wary, measured, noise, belief, after.level, habits)
+        after = replace(after, wary=now)
     if len(measured) > habits.watched and len(where):
         keep = weights[0] < 1.0 - habits.reason
         after = replace(after, where=where[keep], weights=weights[:, keep], others=others.at(keep))
     return after, belief
+
+
+def expect(state: AdaptiveState, habits: Habits) -> Belief:
+    """What to tell people of a tick without a measurement."""
+    shared = state.response**2 * state.scale_variance
+    belief = Belief.gaussian(state.level, state.variance + shared)
+    return state.wary.widened(belief, *state.wary.ends()) if habits.adaptive else belief
 
 
 @dataclass(frozen=True, slots=True)

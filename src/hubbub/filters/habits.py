@@ -21,11 +21,13 @@ class Habits:
     | `least_variance` | a page that training never saw is still visited now and then |
     | `scale_drift`, `scale_memory` | by how much the site's scale moves a tick, and what is left of it a tick later |
     | `watched`, `reason` | with more keys than `watched`, hypotheses of less weight than `reason` are dropped |
+    | `wary` | by how much, in noise scales, a count may change each tick without anybody noticing |
+    | `leash` | in noise scales: a change of more than this is noticed, and so no interval need allow for it |
     """
 
     adaptive: bool = True
     premium: float = 0.04
-    memory: float = 0.98
+    memory: float = 1.0
     calm: float = 0.002
     following: float = 0.1
     stay: float = 0.9
@@ -37,3 +39,5 @@ class Habits:
     scale_memory: float = 0.995
     watched: int = 2048
     reason: float = 0.05
+    wary: float = 0.2
+    leash: float = 2.0

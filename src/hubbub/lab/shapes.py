@@ -75,10 +75,29 @@ def ramp(ticks: int, keys: int, page: int) -> Array:
     return _page(ticks, keys, page, 1.0 + 4.0 * np.clip(2.0 * _tick(ticks) / ticks - 1.0, 0.0, 1.0))
 
 
+def threefold_rise(ticks: int, keys: int, page: int) -> Array:
+    """From the middle on, one page has three times its arrivals."""
+    return _page(ticks, keys, page, np.where(_tick(ticks) < ticks // 2, 1.0, 3.0))
+
+
+def swap(ticks: int, keys: int, page: int) -> Array:
+    """From the middle on, one page has four times its arrivals and the next a quarter: two links changed places."""
+    factor = threefold_rise(ticks, keys, page)
+    factor[ticks // 2 :, page] = 4.0
+    factor[ticks // 2 :, (page + 1) % keys] = 0.25
+    return factor
+
+
+def sawtooth(ticks: int, keys: int, page: int) -> Array:
+    """One page's arrivals grow evenly from nothing to the double, and fall back to nothing every 25 ticks."""
+    return _page(ticks, keys, page, (_tick(ticks) % 25) / 12.0)
+
+
 SHAPES: dict[str, Shape] = {
     shape.__name__: shape
     for shape in (
         calm, flash_crowd, page_dies, slow_doubling, new_page, nightly_cycle, site_doubles, oscillation, ramp,
+        threefold_rise, swap, sawtooth,
     )
 }  # fmt: skip
 
@@ -89,8 +108,14 @@ class Crowd:
 
     model: NavigationModel
 
-    def counts(self, shape: Shape, page: int, ticks: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """One row per tick. Each session moves by itself; the start is the model's."""
+    def counts(
+        self, shape: Shape, page: int, ticks: int, rng: np.random.Generator, bouncing: float = 0.0
+    ) -> NDArray[np.int64]:
+        """One row per tick. Each session moves by itself; the start is the model's.
+
+        `bouncing` more people a tick, for ten ticks from the middle on, look at the page and leave at once: a crowd
+        that no model of links foresees.
+        """
         factors = shape(ticks, len(self.model.keys), page)
         matrix = self.model.matrix.toarray()
         chances = np.vstack([matrix, np.maximum(1.0 - matrix.sum(0), 0.0)])
@@ -101,4 +126,7 @@ class Crowd:
             moved = sum(rng.multinomial(int(n), chances[:, j])[:-1] for j, n in enumerate(here))
             here = np.asarray(moved + rng.poisson(self.model.arrivals * factors[k]), dtype=np.int64)
             rows.append(here)
-        return np.array(rows)
+        counts = np.array(rows)
+        if bouncing:
+            counts[ticks // 2 : ticks // 2 + 10, page] += rng.poisson(bouncing, len(counts[ticks // 2 :][:10]))
+        return counts

@@ -13,7 +13,7 @@ SECTIONS = (
     "front page", "news", "politics", "business", "technology", "science", "health", "sports", "weather",
     "local", "opinion", "culture", "travel", "food", "video", "games", "search",
 )  # fmt: skip
-_POPULARITY = np.array([30, 16, 9, 6, 6, 3, 5, 12, 7, 5, 4, 3, 1.5, 2, 4, 2.5, 4])
+POPULARITY = np.array([30, 16, 9, 6, 6, 3, 5, 12, 7, 5, 4, 3, 1.5, 2, 4, 2.5, 4])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class NewsSite:
         self._visitors = visitors
         self._ticks_a_day = ticks_a_day
         self._ticks_between_crowds = ticks_between_crowds
-        self._popularity = _POPULARITY / _POPULARITY.sum()
+        self._popularity = POPULARITY / POPULARITY.sum()
         self._leave, self._move = 0.10, 0.30
         self._tick = 0
         self._next_session = 0

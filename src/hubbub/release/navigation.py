@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from hubbub.filters import Links, adaptive
 from hubbub.filters.adaptive import AdaptiveState
-from hubbub.filters.belief import Belief
 from hubbub.filters.habits import Habits
 from hubbub.filters.noises import GaussianNoise, LaplaceNoise, Noise
 from hubbub.filters.track import Track
+from hubbub.filters.wary import Wary
 from hubbub.mechanism import Estimate, Measurement, Option
 from hubbub.mechanism.kinds import Number, Record, Truth
 from hubbub.models import NavigationModel
@@ -62,6 +62,7 @@ class Navigation(Releaser):
     """
 
     name: ClassVar[str] = "navigation"
+    state_version: ClassVar[int] = 2
 
     model: Option[NavigationModel | None] = Option(Model(), None, "How visitors move, learned from public sessions.")
     adaptive: Option[bool] = Option(Truth(), True, "false believes the model whatever happens: for comparison.")
@@ -120,8 +121,7 @@ class Navigation(Releaser):
         self._filter = self._advance()
         if self._filter is None:
             return nothing_known(self.keys)
-        shared = self._filter.response**2 * self._filter.scale_variance
-        return told(Belief.gaussian(self._filter.level, self._filter.variance + shared))
+        return told(adaptive.expect(self._filter, self._habits))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts: dict[str, Any] = {"steps": self._steps, "noise_scale": self._noise_scale}
@@ -131,7 +131,7 @@ class Navigation(Releaser):
         facts |= {"scale": now.scale, "scale_variance": now.scale_variance}
         arrays: dict[str, NDArray[Any]] = {
             "where": now.where, "weights": now.weights, "level": now.level, "variance": now.variance,
-            "chance": now.chance, "response": now.response,
+            "chance": now.chance, "response": now.response, "wary": now.wary.level, "wary_variance": now.wary.variance,
         }  # fmt: skip
         arrays |= {f"calm_{name}": getattr(now.calm, name) for name in _PARTS}
         arrays |= {f"others_{name}": getattr(now.others, name) for name in _PARTS}
@@ -145,7 +145,8 @@ class Navigation(Releaser):
         calm, others = (Track(*(arrays[f"{kind}_{name}"] for name in _PARTS)) for kind in ("calm", "others"))
         plain = {name: arrays[name] for name in ("where", "weights", "level", "variance", "chance", "response")}
         self._filter = AdaptiveState(
-            calm=calm, others=others, scale=facts["scale"], scale_variance=facts["scale_variance"], **plain
+            calm=calm, others=others, scale=facts["scale"], scale_variance=facts["scale_variance"],
+            wary=Wary(arrays["wary"], arrays["wary_variance"]), **plain,
         )  # fmt: skip
 
     def _inherit(self, before: Domain, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

@@ -68,15 +68,47 @@ def lpa(model, promise, source):
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1])
 def test_intervals_cover(epsilon):
-    found = np.mean([coverage(low, up, x) for x, _, low, up in runs("calm", epsilon, 0, navigation, 12)])
-    assert 0.93 <= found <= 0.97
+    """In calm times they cover more than they say, since they allow for what may be going on unnoticed; yet where a
+    page is far above the noise (eight of twelve at epsilon 1) there is nothing to allow for."""
+    results = runs("calm", epsilon, 0, navigation, 12)
+    assert np.mean([coverage(low, up, x) for x, _, low, up in results]) >= 0.95
+    if epsilon == 1:
+        assert np.mean([coverage(low[:, :4], up[:, :4], x[:, :4]) for x, _, low, up in results]) <= 0.985
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1])
+@pytest.mark.parametrize("make", [navigation, alone])
+def test_intervals_stay_far_narrower_than_those_of_plain_noise(epsilon, make):
+    """Covering by width alone would be no feat. On the smaller half of the pages, which the noise hides."""
+    plain = 2 * np.log(20) * 20 / epsilon
+    widths = [(up - low)[20:, 6:].mean() for _, _, low, up in runs("calm", epsilon, 0, make, 4)]
+    assert np.mean(widths) <= 0.35 * plain
+
+
+HIDDEN = {0.01: 1, 0.1: 5, 1: 9}
+"""For each epsilon a page of about half a noise scale to one: what happens to it is below the noise."""
+
+
+@pytest.mark.parametrize("shape", ["page_dies", "new_page", "threefold_rise", "swap", "sawtooth", "nightly_cycle"])
+@pytest.mark.parametrize("make", [navigation, alone])
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1])
+def test_intervals_cover_what_the_noise_hides(shape, make, epsilon):
+    page = HIDDEN[epsilon]
+    results = runs(shape, epsilon, page, make, 6)
+    found = np.mean([coverage(low[50:, page], up[50:, page], x[50:, page]) for x, _, low, up in results])
+    assert found >= 0.8
+
+
+def test_control_a_filter_that_believes_its_model_does_not_cover_what_the_noise_hides():
+    results = runs("threefold_rise", 0.1, HIDDEN[0.1], unmoved, 6)
+    assert np.mean([coverage(low[50:, 5], up[50:, 5], x[50:, 5]) for x, _, low, up in results]) < 0.4
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1])
 def test_intervals_cover_on_large_pages_without_a_model(epsilon):
     results = runs("calm", epsilon, 0, alone, 10)
     found = np.mean([coverage(low[5:, :4], up[5:, :4], x[5:, :4]) for x, _, low, up in results])
-    assert 0.93 <= found <= 0.99
+    assert 0.93 <= found <= 0.998
 
 
 def test_control_intervals_for_other_noise_do_not_cover():

@@ -100,6 +100,25 @@ def outbreaks(quick: Quick = False, out: Out = None, seed: Seed = 2014, as_json:
     _run("outbreaks", outbreak_tables, quick, out, seed, as_json)
 
 
+@app.command("shapes")
+def shapes(
+    quick: Quick = False,
+    out: Out = None,
+    seed: Seed = 17,
+    sites: Annotated[
+        str, typer.Option("--set", help="Which made-up sites: those it was tuned on (`tuning`), or `held-out` ones.")
+    ] = "held-out",
+    as_json: Json = False,
+) -> None:
+    """When something happens to a page: error, coverage, ticks to notice and false alarms, every shape and size."""
+    from functools import partial
+
+    from hubbub.lab.shape_sites import named
+    from hubbub.lab.shape_tables import shape_tables
+
+    _run("shapes", partial(shape_tables, named(sites)), quick, out, seed, as_json, {"set": sites})
+
+
 @app.command("traffic")
 def traffic(quick: Quick = False, out: Out = None, seed: Seed = 101, as_json: Json = False) -> None:
     """A heat map of a city's roads (Fan 2014, sections 5.4 to 5.6): Kalman, quadtree and roads, figures 5.8 to 5.12."""
