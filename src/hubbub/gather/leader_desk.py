@@ -37,10 +37,12 @@ class Book(Protocol):
         """Debit the round, durably; raises if it may not be. Asked again for the same round it is done once."""
         ...
 
-    def publish(self, tick: int, opened: Opened) -> None: ...
+    def publish(self, tick: int, opened: Opened) -> bool:
+        """What came out; False if it has to wait for rounds before it. Told twice it is done once."""
+        ...
 
-    def lose(self, tick: int) -> None:
-        """The round came to nothing; what it was charged stays charged."""
+    def lose(self, tick: int) -> bool:
+        """The round came to nothing; what it was charged stays charged. As `publish`."""
         ...
 
 
@@ -49,9 +51,11 @@ class NoBook:
 
     def open(self, tick: int) -> None: ...
 
-    def publish(self, tick: int, opened: Opened) -> None: ...
+    def publish(self, tick: int, opened: Opened) -> bool:  # noqa: ARG002
+        return True
 
-    def lose(self, tick: int) -> None: ...
+    def lose(self, tick: int) -> bool:  # noqa: ARG002
+        return True
 
 
 class LeaderDesk(Desk[Leader]):
@@ -217,10 +221,10 @@ class LeaderDesk(Desk[Leader]):
         """A round that is over: the other server hears of it, and the book."""
         with self._turn:
             leader = self._at(tick)
-            if leader.result is not None:
-                self._book.publish(tick, leader.result)
-            else:
-                self._book.lose(tick)
+            result = leader.result
+            booked = self._book.lose(tick) if result is None else self._book.publish(tick, result)
+        if not booked:
+            return
         if leader.state == "ended":
             try:
                 self._peer.tell(tick, "end", Ended(leader.query.digest, leader.ended).encode())

@@ -17,6 +17,10 @@ MENDED = "mended"
 """The owner of ticks that were booked to mend a ledger: nobody who could draw for them."""
 
 
+AWAITS = "awaits"
+"""How the owner of ticks begins that are measured elsewhere: restarts do not end it (`AwaitingCurator`)."""
+
+
 def new_owner() -> str:
     """A name for one curator: host, process, when that process began, and a number of its own."""
     owner = f"{_host()}:{os.getpid()}:{_began(os.getpid())}:{uuid.uuid4().hex}"
@@ -38,6 +42,8 @@ def is_gone(owner: str) -> bool:
         return False
     if owner == MENDED:
         return True
+    if owner.startswith(AWAITS):
+        return False
     host, pid, began, _ = owner.split(":")
     if host != _host():
         return False

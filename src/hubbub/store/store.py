@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
+from typing_extensions import TypeVar
 
 from hubbub.confidential import Cut
 from hubbub.errors import InvalidParameter, LedgerBroken, UnknownGrant, UnknownStream
@@ -39,6 +40,7 @@ from hubbub.store.total import Total
 from hubbub.store.verification import Verification, verify
 
 _D = schema.debits.c
+C = TypeVar("C", bound=Curator, default=Curator)
 
 LINES_CHECKED_ON_OPEN = 1_000
 """How much of a ledger's end is verified before a curator goes on; `verify` checks all of it."""
@@ -259,13 +261,13 @@ class Store:
         options: Mapping[str, Any] | None = None,
         *,
         part: Part | None = None,
-        reserve_ahead: int = 1,
-        patience: float = 5.0,
-    ) -> Curator:
+        kind: type[C] = Curator,  # type: ignore[assignment]
+        **given: Any,
+    ) -> C:
         """Go on with the stream `name` (or begin it): the releaser is brought to where the stream stands.
 
         `part` is what the stream draws of a grant, and what the releaser was made with; without it the stream has a
-        grant of its own.
+        grant of its own. `kind` is another curator than the usual one, `given` goes to it.
 
         The last lines of the ledger are verified first; a broken chain is refused. So is a store that was set back
         (`StoreSetBack`), and a releaser whose noise could be foreseen.
@@ -283,7 +285,7 @@ class Store:
         keys = existing.keys if existing is not None and today else releaser.keys
         stream = self.create_stream(name, keys, part or releaser.guarantee, releaser.name, fixed)
         verify(self.database, stream, tail=LINES_CHECKED_ON_OPEN).require()
-        return Curator(self.ledger(stream), releaser, reserve_ahead=reserve_ahead, patience=patience)
+        return kind(self.ledger(stream), releaser, **given)
 
     def definition(
         self, name: str, mechanism: OnlineMechanism[Any], promise: Part, options: Mapping[str, Any] | None = None

@@ -323,9 +323,11 @@ class Pages:
 
     def publish(self, tick, opened):
         self.lines.append(f"publish {tick} {opened.reports}")
+        return True
 
     def lose(self, tick):
         self.lines.append(f"lose {tick}")
+        return True
 
 
 def test_a_round_is_paid_for_before_anybody_is_asked(tmp_path):

@@ -200,6 +200,25 @@ for _name in ("helper", "keyserver"):
     app.command(_name)(helper)
 
 
+@app.command("live")
+def live(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The settings file; docs/gather.md has a sample.")],
+    as_json: Json = False,
+) -> None:
+    """The first server with a ledger: each round is paid for before anybody is asked, and published on a dashboard."""
+    from hubbub.monitor.gather_live import GatherLive
+    from hubbub.monitor.gather_settings import GatherSettings
+    from hubbub.monitor.toml import read_toml
+
+    output = Output(as_json)
+    with GatherLive(read_toml(path, GatherSettings), output.note) as running:
+        output.text(f"{running.address}  clients answer here")
+        if running.dashboard:
+            output.text(f"The dashboard: {running.dashboard}")
+        output.document({"address": running.address, "dashboard": running.dashboard})
+        running.run()
+
+
 @app.command("client")
 def client(
     leader: LeaderAt,
