@@ -13,6 +13,7 @@ from hubbub.errors import (
     QueryMismatch,
     ReportRejected,
     ReportReplayed,
+    TicketRefused,
 )
 from hubbub.gather.messages import Asked, CheckAnswer, CheckRequest, OpenRequest, Result, SealedReport, Verdicts
 from hubbub.gather.opened import Opened
@@ -45,21 +46,24 @@ class Leader(Tally):
         if error is not None:
             raise error
 
-    def receive_many(self, reports: Sequence[SealedReport]) -> list[HubbubError | None]:
-        """`receive` for several, on disk together; what is wrong with one stands in its place."""
+    def receive_many(self, reports: Sequence[SealedReport], tickets: Sequence[bytes] = ()) -> list[HubbubError | None]:
+        """`receive` for several, on disk together; what is wrong with one stands in its place.
+
+        `tickets` are numbers that each may be spent once, one for each report.
+        """
         self._refresh()
         answers: list[HubbubError | None] = []
         with self._changing("receive"):
-            for report in reports:
+            for at, report in enumerate(reports):
                 try:
-                    self._receive(report)
+                    self._receive(report, tickets[at] if tickets else b"")
                     answers.append(None)
                 except (GatherRefusal, InvalidInput, Overloaded) as error:
                     self._refuse(error)
                     answers.append(error)
         return answers
 
-    def _receive(self, report: SealedReport) -> None:
+    def _receive(self, report: SealedReport, ticket: bytes) -> None:
         self.expect(report.query)
         self._while_open()
         if self.file.stage(report.nonce) is not None:
@@ -68,9 +72,13 @@ class Leader(Tally):
             raise QueryClosed(f"{self.query.name!r} was planned for {self.query.clients:,} reports; it has them.")
         if self.unsettled >= self.backlog:
             raise Overloaded("More reports came than could be checked by now.", "Send it again later, as it is.")
+        if ticket and self.file.is_spent(ticket):
+            raise TicketRefused("This ticket was spent.", "One client answers once.")
         # The seal first: a stranger must not use up somebody's nonce.
         self.key.open(report.first, FIRST, self._digest, report.nonce)
         self.file.take_in(report.nonce, WAITING, report.first, report.second)
+        if ticket:
+            self.file.spend(ticket)
         self._move(None, WAITING)
 
     def ask(self, most: int = 256) -> CheckRequest | None:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
-from hubbub.errors import HubbubError, Overloaded, StoreUnavailable, TooFewReports
+from hubbub.errors import HubbubError, Overloaded, StoreUnavailable, TicketRefused, TooFewReports
 from hubbub.gather.desk import Desk
 from hubbub.gather.leader import Leader
 from hubbub.gather.messages import CheckAnswer, CheckRequest, Ended, OpenRequest, Result, SealedReport, Verdicts
@@ -28,6 +28,10 @@ MOST_AT_ONCE = 64
 
 MOST_WAITING = 256
 """Requests that wait to be written down: more are asked to come again."""
+
+
+Incoming: TypeAlias = "tuple[int, SealedReport, bytes, Future[None]]"
+"""Round, report, the number of its ticket, and who waits for an answer."""
 
 
 class Book(Protocol):
@@ -72,7 +76,7 @@ class LeaderDesk(Desk[Leader]):
         self._paid: set[int] = set()
         super().__init__(plan, keys, folder, **given)
         self._peer = peer(self._key)
-        self._incoming: queue.Queue[tuple[int, SealedReport, Future[None]]] = queue.Queue(MOST_WAITING)
+        self._incoming: queue.Queue[Incoming] = queue.Queue(MOST_WAITING)
         self._stopped = threading.Event()
         self._writer = threading.Thread(target=self._write, name="hubbub-gather-writer", daemon=True)
         self._writer.start()
@@ -84,13 +88,19 @@ class LeaderDesk(Desk[Leader]):
 
     # ── reports ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def take(self, tick: int, body: bytes, ticket: str = "") -> None:  # noqa: ARG002
+    def take(self, tick: int, body: bytes, ticket: str = "") -> None:
         """Take a report in; it is on disk when this returns. The same one again is `ReportReplayed`: it counts once."""
         report = SealedReport.decode(body)
         self._expect_round(tick, self.plan.closes(tick))
+        try:
+            number = self.plan.spent(tick, ticket)
+        except TicketRefused as error:
+            with self._turn:
+                self._at(tick).refused[error.code] += 1
+            raise
         done: Future[None] = Future()
         try:
-            self._incoming.put_nowait((tick, report, done))
+            self._incoming.put_nowait((tick, report, number, done))
         except queue.Full:
             raise Overloaded("More reports come than can be written down.", "Send it again later, as it is.") from None
         done.result()
@@ -104,22 +114,22 @@ class LeaderDesk(Desk[Leader]):
                 continue
             while len(group) < MOST_AT_ONCE and not self._incoming.empty():
                 group.append(self._incoming.get_nowait())
-            for tick in {tick for tick, _, _ in group}:
-                self._take_in(tick, [(report, done) for at, report, done in group if at == tick])
+            for tick in {one[0] for one in group}:
+                self._take_in(tick, [one for one in group if one[0] == tick])
 
-    def _take_in(self, tick: int, group: list[tuple[SealedReport, Future[None]]]) -> None:
+    def _take_in(self, tick: int, group: list[Incoming]) -> None:
         try:
             with self._turn:
                 self._expect_round(tick, self.plan.closes(tick))
                 self._pay(tick)
-                answers = self._at(tick).receive_many([report for report, _ in group])
+                answers = self._at(tick).receive_many([one[1] for one in group], [one[2] for one in group])
         except BaseException as error:
-            for _, done in group:
+            for *_, done in group:
                 done.set_exception(error)
             if not isinstance(error, Exception):
                 raise
             return
-        for (_, done), refusal in zip(group, answers, strict=True):
+        for (*_, done), refusal in zip(group, answers, strict=True):
             if refusal is None:
                 done.set_result(None)
             else:

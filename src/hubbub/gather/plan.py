@@ -16,6 +16,7 @@ from hubbub.gather.prio3_scheme import Prio3Scheme
 from hubbub.gather.query import Query
 from hubbub.gather.scheme import FIRST, SECOND, Scheme
 from hubbub.gather.server_keys import PublicKeys, ServerKeys
+from hubbub.gather.tickets import PublicTicketKey
 
 KIND = "hubbub gather plan 1"
 MOST_TICKS = 1_000_000
@@ -28,8 +29,8 @@ class Plan:
     """One query, or one for each of several ticks that follow one another, each a round of its own.
 
     Round k takes answers from `opens` + k·`every` on, for `every`; if it is not done `grace` after that, it is given
-    up. `labels` name the numbers of the result. `issuer` is the key of whoever gives tickets to clients, if they need
-    one to answer.
+    up. `labels` name the numbers of the result. `issuer` are keys of whoever gives tickets to clients, one for each
+    round, if they need one to answer.
     """
 
     query: Query
@@ -41,7 +42,7 @@ class Plan:
     grace: timedelta = timedelta(days=1)
     labels: tuple[str, ...] = ()
     public: bytes = field(default=b"", repr=False)
-    issuer: str = ""
+    issuer: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -63,6 +64,13 @@ class Plan:
             raise InvalidParameter(
                 f"{self.query.circuit.output_length:,} numbers need so many different labels; got {len(self.labels):,}."
             )
+        if self.issuer and (len(self.issuer) != self.ticks or len(set(self.issuer)) != self.ticks):
+            raise InvalidParameter(
+                f"{self.ticks:,} rounds need so many different keys for tickets; got {len(self.issuer):,}.",
+                "With one key for several, a client could spend the tickets of all in one.",
+            )
+        for key in self.issuer:
+            PublicTicketKey.of(key)
         if self.servers[FIRST] == self.servers[SECOND]:
             raise InvalidParameter("Both servers have the same keys.", "One alone would see the answers.")
 
@@ -94,6 +102,11 @@ class Plan:
         if tick >= self.ticks:
             raise QueryClosed(f"{self.query.name!r} took answers until {self.closes(self.ticks - 1).isoformat()}.")
         return tick
+
+    def spent(self, tick: int, ticket: str) -> bytes:
+        """The number of a ticket for this round, which is taken once; empty where none is needed."""
+        query = self.query_of(tick)
+        return PublicTicketKey.of(self.issuer[tick]).spent(query.digest, ticket) if self.issuer else b""
 
     def announcement(self, tick: int) -> Announcement:
         """What a client needs for one round."""
@@ -129,7 +142,7 @@ class Plan:
             "grace": self.grace.total_seconds(),
             "labels": list(self.labels),
             "public": base64.b64encode(self.public).decode(),
-            "issuer": self.issuer,
+            "issuer": list(self.issuer),
             "promise": self.query.promise,
         }
         return (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode()
@@ -151,7 +164,7 @@ class Plan:
                 timedelta(seconds=facts["grace"]),
                 tuple(facts["labels"]),
                 base64.b64decode(facts["public"], validate=True),
-                facts["issuer"],
+                tuple(facts["issuer"]),
             )
             if plan.encode() != data:
                 raise InvalidInput("This plan does not say what it means.", "Was it changed on the way?")

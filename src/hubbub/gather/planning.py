@@ -27,7 +27,7 @@ def planned(
     grace: timedelta = timedelta(days=1),
     labels: Sequence[str] = (),
     scheme: str = Prio3Scheme.name,
-    issuer: str = "",
+    issuer: Sequence[str] = (),
     leader_keys: str | None = None,
     helper_keys: str | None = None,
     **asked: Any,
@@ -59,7 +59,7 @@ def planned(
         public, secret = homomorphic_keys(query)
         made["helper"] = replace(made["helper"], secret=secret)
     names = tuple(labels) or tuple(str(at) for at in range(circuit.output_length))
-    plan = Plan(query, scheme, (publics[0], publics[1]), opens, every, ticks, grace, names, public, issuer)
+    plan = Plan(query, scheme, (publics[0], publics[1]), opens, every, ticks, grace, names, public, tuple(issuer))
     if scheme == Prio3Scheme.name:
         Prio3Scheme(plan.query_of(ticks - 1))  # sums that might not fit are refused here
     return plan, made

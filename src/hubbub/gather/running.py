@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from hubbub.errors import HubbubError
 from hubbub.gather.helper_desk import HelperDesk
+from hubbub.gather.issuer_desk import IssuerDesk
 from hubbub.gather.leader_desk import LeaderDesk
 
 IDLE_SECONDS, LONGEST_PAUSE = 0.2, 5.0
@@ -16,7 +17,10 @@ class Driver:
     """A thread that takes rounds on, for as long as the block lasts. What goes wrong is said, and tried again."""
 
     def __init__(
-        self, desk: LeaderDesk | HelperDesk, say: Callable[[str], None], on_over: Callable[[], None] = lambda: None
+        self,
+        desk: LeaderDesk | HelperDesk | IssuerDesk,
+        say: Callable[[str], None],
+        on_over: Callable[[], None] = lambda: None,
     ) -> None:
         self._desk, self._say, self._on_over = desk, say, on_over
         self._stop = threading.Event()

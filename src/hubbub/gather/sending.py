@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,12 +12,15 @@ from hubbub.exact import Exact
 from hubbub.gather.client import Client
 from hubbub.gather.desk import utc
 from hubbub.gather.line import Line
-from hubbub.gather.peer import path_of
+from hubbub.gather.peer import MARK, path_of
 from hubbub.gather.plan import Plan
 from hubbub.gather.scheme import FIRST, SECOND
+from hubbub.gather.tickets import PublicTicketKey, Wish
 from hubbub.privacy.guarantee import WEAKEST_EPSILON
 
 FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0
+TICKET = "hubbub-ticket"
+"""The header that holds a ticket."""
 
 
 class Patience:
@@ -51,6 +54,20 @@ def fetch_plan(lines: tuple[Line, Line], patience: float = 0.0) -> Plan:
     return Plan.decode(told[FIRST])
 
 
+def fetch_ticket(plan: Plan, line: Line, tick: int, code: str, patience: float = 0.0) -> str:
+    """A ticket for one round, from the issuer, for whom it is invited. Get it long before it is spent: at the same
+    moment both could be told to belong together."""
+    if not plan.issuer:
+        raise QueryMismatch("This plan needs no tickets.")
+    wish, patient = Wish.make(PublicTicketKey.of(plan.issuer[tick]), plan.query_of(tick).digest), Patience(patience)
+    while True:
+        try:
+            return wish.ticket(line.post(path_of(tick, "tickets"), wish.blinded, {MARK: code})[0])
+        except GatherUnavailable:
+            if not patient.again():
+                raise
+
+
 class Sender:
     """Sends answers to one plan's rounds. A report is made once, and sent as it is until the server has it.
 
@@ -71,10 +88,10 @@ class Sender:
         self._patience, self._clock, self._wait = patience, clock, wait
         self._clients: dict[int, Client] = {}
 
-    def send(self, answer: Any) -> int:
-        """Answer the round of now; which one that was."""
+    def send(self, answer: Any, tickets: Mapping[int, str] | None = None) -> int:
+        """Answer the round of now; which one that was. `tickets` by round, where the plan wants them."""
         tick = self.plan.tick_at(self._clock())
-        self.send_report(tick, self.client(tick).report(answer).encode())
+        self.send_report(tick, self.client(tick).report(answer).encode(), (tickets or {}).get(tick, ""))
         return tick
 
     def client(self, tick: int) -> Client:
@@ -82,12 +99,12 @@ class Sender:
             self._clients = {tick: Client.of(self.plan.announcement(tick), self._epsilon)}
         return self._clients[tick]
 
-    def send_report(self, tick: int, report: bytes) -> None:
+    def send_report(self, tick: int, report: bytes, ticket: str = "") -> None:
         """The same bytes again and again, until the server has them."""
         patient, again = Patience(self._patience, self._wait), False
         while True:
             try:
-                self._line.post(path_of(tick, "reports"), report)
+                self._line.post(path_of(tick, "reports"), report, {TICKET: ticket} if ticket else {})
                 return
             except ReportReplayed:
                 if again:  # it was taken, and the thanks were lost

@@ -21,6 +21,7 @@ from hubbub.privacy import Grant, Guarantee, User
 from hubbub.privacy.rounding import at_most
 from hubbub.released import Cost, Keys, Tick
 from hubbub.store import Store
+from hubbub.store.awaiting import AwaitingCurator
 
 
 class GatheredStream:
@@ -69,7 +70,7 @@ class GatheredStream:
                 f"{part.guarantee.unit.max_ticks:,} rounds.",
                 "Plan with a smaller epsilon, for fewer rounds, or draw a larger share.",
             )
-        self._curator = store.await_measurements(name, mechanism, {"attested": attested(plan)}, part=part)
+        self._curator = store.curate(name, mechanism, {"attested": attested(plan)}, part=part, kind=AwaitingCurator)
         self.name = name
 
     def open(self, tick: int) -> None:

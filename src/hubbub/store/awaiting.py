@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hubbub.errors import InvalidParameter
-from hubbub.mechanism import Measurement
+from hubbub.mechanism import Measurement, OnlineMechanism
 from hubbub.released import Release, Tick
 from hubbub.released.few_bits import in_few_bits
 from hubbub.store.curator import Curator
 from hubbub.store.debit import Debit
 from hubbub.store.faults import fault_point
-from hubbub.store.ledger import Moved, taken
+from hubbub.store.ledger import Ledger, Moved, taken
 from hubbub.store.owner import AWAITS
 
 
@@ -29,6 +31,9 @@ class AwaitingCurator(Curator):
         Reference: none; the argument is our own.
         Proof: docs/proofs/ledger.md (proved, section "Ticks that are measured elsewhere").
     """
+
+    def __init__(self, ledger: Ledger, releaser: OnlineMechanism[Any]) -> None:
+        super().__init__(ledger, releaser, owner=f"{AWAITS}:{ledger.stream.genesis.hex()[:16]}")
 
     def debit(self, tick: Tick) -> None:
         """Debit a tick durably, and mark it; done once, however often it is asked for. Refuses what is not left."""
@@ -87,9 +92,3 @@ class AwaitingCurator(Curator):
                 "Debit a tick before it is measured, and give ticks their outcomes in order.",
             )
         return pending[0]
-
-    def _new_owner(self) -> str:
-        return f"{AWAITS}:{self.stream.genesis.hex()[:16]}"
-
-    def _is_left(self, debit: Debit) -> bool:
-        return debit.owner != self._owner

@@ -82,6 +82,7 @@ class Curator:
         *,
         reserve_ahead: int = 1,
         patience: float = 5.0,
+        owner: str | None = None,
     ) -> None:
         stream = ledger.stream
         require_secure(releaser.source)
@@ -105,7 +106,7 @@ class Curator:
         self._ahead_limit = expect_no_keys_ahead(releaser.traits, whole(reserve_ahead, "reserve_ahead", _BY_ITSELF))
         self._patience = patience
         self._lock = threading.RLock()
-        self._owner = self._new_owner()
+        self._owner, self._awaits = owner or new_owner(), owner  # who is named outlives this process
         self._unused: set[int] = set()  # ticks reserved by us for which certainly nothing was drawn
         self._position: Position
         self._account: Account
@@ -389,7 +390,7 @@ class Curator:
         before = -1 if wanted is None else self._position.checkpoint.tick
         while True:
             self._read()
-            waiting = [debit for debit in self._position.pending if self._is_left(debit)]
+            waiting = [d for d in self._position.pending if d.tick not in self._unused and d.owner != self._awaits]
             if not waiting:
                 break
             first = waiting[0]
@@ -412,14 +413,6 @@ class Curator:
         self._stale = False
         if wanted is not None and before < wanted.index <= self._position.checkpoint.tick:
             raise self._gone(wanted)
-
-    def _new_owner(self) -> str:
-        """In whose name ticks are reserved."""
-        return new_owner()
-
-    def _is_left(self, debit: Debit) -> bool:
-        """Whether a reservation is one whose holder failed, or another's."""
-        return debit.tick not in self._unused
 
     def _read(self) -> None:
         self._position, mark = self._ledger.checked_position()

@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
+from typing_extensions import TypeVar
 
 from hubbub.confidential import Cut
 from hubbub.errors import InvalidParameter, LedgerBroken, UnknownGrant, UnknownStream
@@ -19,7 +20,6 @@ from hubbub.ranges import RangeStream
 from hubbub.ranges.old_streams import FAULTY, doubt
 from hubbub.released import Domain, Release, Snapshot
 from hubbub.store import answers, cut, decisions, grants, left_behind, pages, queries, retention, schema, streams
-from hubbub.store.awaiting import AwaitingCurator
 from hubbub.store.budget import Budget, Spending
 from hubbub.store.curator import Curator
 from hubbub.store.database import Database
@@ -40,6 +40,7 @@ from hubbub.store.total import Total
 from hubbub.store.verification import Verification, verify
 
 _D = schema.debits.c
+C = TypeVar("C", bound=Curator, default=Curator)
 
 LINES_CHECKED_ON_OPEN = 1_000
 """How much of a ledger's end is verified before a curator goes on; `verify` checks all of it."""
@@ -260,34 +261,17 @@ class Store:
         options: Mapping[str, Any] | None = None,
         *,
         part: Part | None = None,
-        reserve_ahead: int = 1,
-        patience: float = 5.0,
-    ) -> Curator:
+        kind: type[C] = Curator,  # type: ignore[assignment]
+        **given: Any,
+    ) -> C:
         """Go on with the stream `name` (or begin it): the releaser is brought to where the stream stands.
 
         `part` is what the stream draws of a grant, and what the releaser was made with; without it the stream has a
-        grant of its own.
+        grant of its own. `kind` is another curator than the usual one, `given` goes to it.
 
         The last lines of the ledger are verified first; a broken chain is refused. So is a store that was set back
         (`StoreSetBack`), and a releaser whose noise could be foreseen.
         """
-        ledger = self._ledger_for(name, releaser, options, part)
-        return Curator(ledger, releaser, reserve_ahead=reserve_ahead, patience=patience)
-
-    def await_measurements(
-        self,
-        name: str,
-        releaser: OnlineMechanism[Any],
-        options: Mapping[str, Any] | None = None,
-        *,
-        part: Part | None = None,
-    ) -> AwaitingCurator:
-        """The same for a stream whose measurements arrive noisy, long after their ticks were debited."""
-        return AwaitingCurator(self._ledger_for(name, releaser, options, part), releaser)
-
-    def _ledger_for(
-        self, name: str, releaser: OnlineMechanism[Any], options: Mapping[str, Any] | None, part: Part | None
-    ) -> Ledger:
         require_secure(releaser.source)
         if part is not None and part.guarantee != releaser.guarantee:
             raise InvalidParameter(
@@ -301,7 +285,7 @@ class Store:
         keys = existing.keys if existing is not None and today else releaser.keys
         stream = self.create_stream(name, keys, part or releaser.guarantee, releaser.name, fixed)
         verify(self.database, stream, tail=LINES_CHECKED_ON_OPEN).require()
-        return self.ledger(stream)
+        return kind(self.ledger(stream), releaser, **given)
 
     def definition(
         self, name: str, mechanism: OnlineMechanism[Any], promise: Part, options: Mapping[str, Any] | None = None

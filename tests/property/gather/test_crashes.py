@@ -27,7 +27,7 @@ def round_of(name: str, epsilon: float, chance: float, seed: int, folder: Path) 
     return CrashingRound(query, schemes, chance, seed, folder)
 
 
-@pytest.mark.parametrize(("name", "rounds"), [("prio3", 12), ("homomorphic", 4)])
+@pytest.mark.parametrize(("name", "rounds"), [("prio3", 6), ("homomorphic", 2)])
 def test_hundreds_of_crashes_do_not_change_a_sum(name, rounds, tmp_path):
     crashes = 0
     for seed in range(rounds):
@@ -37,7 +37,7 @@ def test_hundreds_of_crashes_do_not_change_a_sum(name, rounds, tmp_path):
         assert opened.reports == len(ANSWERS)
         crashes += tried.crashes
         tried.close()
-    assert crashes > 100
+    assert crashes > 40
 
 
 def test_a_result_is_made_once(tmp_path):

@@ -16,6 +16,7 @@ from hubbub.files import check_output, write_file
 
 if TYPE_CHECKING:
     from hubbub.gather.helper_desk import HelperDesk
+    from hubbub.gather.issuer_desk import IssuerDesk
     from hubbub.gather.leader_desk import LeaderDesk
     from hubbub.server import Tls
 
@@ -88,6 +89,9 @@ def plan(
     helper_keys: Annotated[
         str | None, typer.Option(help="The second server's public keys, if they were made there.")
     ] = None,
+    tickets: Annotated[
+        Path | None, typer.Option(help="Keys of an issuer (`hubbub gather issuer-keys`): who answers needs a ticket.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Plan a query: the public file for all, and for each server its keys, which nobody else may have.
@@ -106,7 +110,7 @@ def plan(
         lying=lying, scheme=scheme, protects=protects, allow_weak=allow_weak,
         opens=_time(opens) if opens else datetime.now(UTC), every=timedelta(seconds=every), ticks=ticks,
         grace=timedelta(seconds=grace), labels=[one for one in labels.split(",") if one],
-        leader_keys=leader_keys, helper_keys=helper_keys,
+        leader_keys=leader_keys, helper_keys=helper_keys, issuer=[] if tickets is None else _lines(tickets),
     )  # fmt: skip
     paths = {"plan": out / "plan.json", "leader": out / "leader.keys", "helper": out / "helper.keys"}
     paths = {what: path for what, path in paths.items() if what == "plan" or what in secrets}
@@ -219,6 +223,69 @@ def live(
         running.run()
 
 
+@app.command("issuer-keys")
+def issuer_keys(
+    out: Annotated[Path, typer.Argument(help="Where to write the secret keys; FILE.public goes to whoever plans.")],
+    ticks: Annotated[int, typer.Option("--rounds", help="How many rounds the plan will have.", min=1, max=10000)] = 1,
+    as_json: Json = False,
+) -> None:
+    """Make an issuer's keys for tickets, one for each round."""
+    from hubbub.gather.tickets import TicketKey, save_keys
+
+    output, public = Output(as_json), out.with_name(out.name + ".public")
+    check_output(out)
+    made = [TicketKey.make() for _ in range(ticks)]
+    save_keys(out, made)
+    write_file(public, "".join(f"{key.public}\n" for key in made).encode())
+    output.text(f"secret: {out}\npublic: {public}")
+    output.document({"keys": str(out), "public": str(public)})
+
+
+@app.command("issuer")
+def issuer(
+    plan_file: PlanFile,
+    keys_file: Annotated[Path, typer.Option("--keys", help="The issuer's secret keys.")],
+    codes: Annotated[Path, typer.Option("--codes", help="Invitations, one a line: each gets a ticket a round.")],
+    given: Annotated[Path, typer.Option("--given", help="A file in which is kept who has had a ticket.")],
+    host: Host = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8085,
+    certificate: Certificate = None,
+    key: Key = None,
+    as_json: Json = False,
+) -> None:
+    """Give tickets to whoever shows an invitation: one for each round, without seeing which. Ctrl-C stops it."""
+    from hubbub.gather.issuer_desk import IssuerDesk
+    from hubbub.gather.plan import Plan
+    from hubbub.gather.tickets import load_keys
+
+    desk = IssuerDesk(Plan.load(plan_file), load_keys(keys_file), _lines(codes), given)
+    _serve(desk, Output(as_json), host, port, _tls(certificate, key), until_over=False)
+
+
+@app.command("ticket")
+def ticket(
+    plan_file: PlanFile,
+    issuer_at: Annotated[str, typer.Option("--issuer", help="Where the issuer is: https://name:port.")],
+    code: Annotated[Path, typer.Option("--code", help="A file with your invitation.")],
+    out: Annotated[Path, typer.Option("--out", help="Where to write the tickets, one for each round.")],
+    authority: Authority = None,
+    patience: Annotated[float, typer.Option(help="Seconds for which it is tried.")] = 60,
+    as_json: Json = False,
+) -> None:
+    """Get your tickets for all rounds of a plan: long before they are spent, so that nobody can match the moments."""
+    from hubbub.gather.line import Line
+    from hubbub.gather.plan import Plan
+    from hubbub.gather.sending import fetch_ticket
+
+    output, made = Output(as_json), Plan.load(plan_file)
+    check_output(out)
+    line, (invitation, *_) = Line(issuer_at, authority=authority), _lines(code) or [""]
+    got = [fetch_ticket(made, line, tick, invitation, patience) for tick in range(made.ticks)]
+    write_file(out, "".join(f"{one}\n" for one in got).encode(), mode=0o600)
+    output.text(f"{len(got):,} tickets: {out}")
+    output.document({"tickets": len(got), "out": str(out)})
+
+
 @app.command("client")
 def client(
     leader: LeaderAt,
@@ -226,6 +293,7 @@ def client(
     file: Annotated[Path | None, typer.Option("--file", help="Many answers, one a line: for tests.")] = None,
     plan_file: Annotated[Path | None, typer.Option("--plan", help="The plan, from somebody whom you trust.")] = None,
     helper: Annotated[str, typer.Option("--helper", help="Where the second server is: both must tell one plan.")] = "",
+    tickets: Annotated[Path | None, typer.Option(help="Your tickets, as `hubbub gather ticket` writes them.")] = None,
     epsilon: Annotated[str, typer.Option(help="Answer nothing that promises less than this.")] = "20",
     authority: Authority = None,
     patience: Annotated[float, typer.Option(help="Seconds for which it is tried.")] = 60,
@@ -246,8 +314,9 @@ def client(
     ready = [answer(made.query.circuit, made.labels, text) for text in given]
     sender = Sender(made, line, epsilon=epsilon, patience=patience)
     output.note(made.query.promise)
+    held = {} if tickets is None else dict(enumerate(_lines(tickets)))
     for one in ready:
-        sender.send(one)
+        sender.send(one, held)
     output.text(f"{len(ready):,} sent")
     output.document({"sent": len(ready), "promise": made.query.promise})
 
@@ -294,7 +363,7 @@ def status(
 
 
 def _serve(
-    desk: LeaderDesk | HelperDesk, output: Output, host: str, port: int, tls: Tls | None, until_over: bool
+    desk: LeaderDesk | HelperDesk | IssuerDesk, output: Output, host: str, port: int, tls: Tls | None, until_over: bool
 ) -> None:
     from hubbub.gather.running import Driver
     from hubbub.server import ServerSettings, Serving, create_gather_app
