@@ -8,6 +8,8 @@ LONG   := tests/browser/lab tests/crash tests/paper tests/property tests/statist
 
 # Tests start hundreds of interpreters: where the environment forbids to keep compiled files, each would compile the house again.
 export PYTHONDONTWRITEBYTECODE :=
+# Tests run on every core already: threads of linear algebra would only wait for each other, and waiting is work to a processor.
+test soak: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test soak check bench clean setup
 

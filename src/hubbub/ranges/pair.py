@@ -108,7 +108,7 @@ class PairWindow:
     def total(self, first: int, last: int, positions: Sequence[int] | None = None) -> PairAnswer:
         """The total over the keys at `positions` (all, if None).
 
-        The companion's noises of keys are independent; a live release says itself how its keys add up.
+        Noises of the range stream's keys are independent; a live release says itself how its keys add up.
         """
         values, variance, missing, weight = self._combined(first, last, positions)
         extra = sum(release.variance_of_sum(positions) for release in self._alone_live(first, last))
@@ -128,7 +128,7 @@ class PairWindow:
         ]
 
     def _alone_live(self, first: int, last: int) -> list[Release]:
-        """The live releases of ticks that the companion has not measured."""
+        """The live releases of ticks that the range stream has not measured."""
         return self._extra[bisect_left(self._extra_ticks, first) : bisect_right(self._extra_ticks, last)]
 
     def _combined(

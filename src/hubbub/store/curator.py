@@ -138,16 +138,12 @@ class Curator:
 
     @property
     def proved(self) -> bool:
-        """Whether it is shown that the store was not set back: whether the past that it tells is the whole past."""
-        return self._proved is True
+        """Whether it is shown that the store was not set back: whether the past that it tells is the whole past.
 
-    def first_free(self, ended: int) -> int:
-        """The first tick that may be released, if `ended` was the last to end before this curator was opened.
-
-        Without proof that is the one after `ended`: `lose` the ticks from `next_tick` up to there, or `predict` those
-        that cannot have been released before.
+        Without proof, `lose` the ticks from `next_tick` up to the last that ended before this curator was opened, or
+        `predict` those that cannot have been released before.
         """
-        return self.next_tick if self.proved else max(self.next_tick, ended + 1)
+        return self._proved is True
 
     def release(self, counts: Gathered) -> Release:
         """Debit, mark, draw, store, and only then return what may be published."""

@@ -45,11 +45,6 @@ class Total:
         return cls(one.grant, together(unit, promised), tuple(added), tuple(beside), tuple(apart))
 
     @property
-    def is_alone(self) -> bool:
-        """Whether nothing else in the store may be about the same people."""
-        return len(self.added) == 1 and not self.beside
-
-    @property
     def sentences(self) -> tuple[str, ...]:
         """For every reader: the sum, what is not in it, and what the owner vouches for."""
         told: list[str] = []

@@ -18,9 +18,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
+from tests.support.slow_samplers import bernoulli_exp_series, slow_gaussian, slow_laplace
 
 from hubbub.noise import DiscreteGaussian, DiscreteLaplace, SystemSource, bernoulli_exp
-from hubbub.noise.slow_samplers import bernoulli_exp_series, slow_gaussian, slow_laplace
 from hubbub.noise.staircase import CHUNK
 from hubbub.noise.system import DEFAULT
 

@@ -100,10 +100,10 @@ def test_nobody_pays_more_than_was_promised_whichever_ticks_they_are_in(keys, pr
         costs.append(cost.epsilon + cost.rho)
         if stream._is_look(Tick(tick)):
             stream._looked_at(Tick(tick))
-    dearest = sum(sorted(costs)[-unit.max_ticks :])
-    assert dearest <= promise.budget
+    most = sum(sorted(costs)[-unit.max_ticks :])
+    assert most <= promise.budget
     if unit.max_ticks == unit.horizon:
-        assert dearest == promise.budget, "nothing is left over"
+        assert most == promise.budget, "nothing is left over"
 
 
 @pytest.mark.parametrize("unit", [Session(max_ticks=4), Window(5)])

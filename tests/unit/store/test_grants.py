@@ -280,7 +280,8 @@ def test_more_than_all_of_it_is_seen(store: Store, path: Path) -> None:
 
 def test_grants_are_added_up_unless_the_owner_vouches_that_they_are_apart(store: Store) -> None:
     store.create_stream("pages", KEYS, VISITORS.part("1/2"), "lpa")
-    assert store.total("visitors").is_alone
+    assert [grant.name for grant, _ in store.total("visitors").added] == ["visitors"]
+    assert not store.total("visitors").beside
     assert store.total("visitors").guarantee == SESSIONS
     assert store.total("visitors").sentences == ()
     store.create_stream("shop", KEYS, Guarantee.pure(Session(max_ticks=9), "1/2"), "lpa")

@@ -306,11 +306,11 @@ class TestProof:
     def test_a_stream_that_was_made_here_is_proved(self, path: Path, lpa: Make, counts: MakeCounts) -> None:
         with Store.open(path) as store, store.curate("site", lpa()) as curator:
             assert curator.proved
-            assert curator.first_free(7) == 0
+            assert curator.next_tick == 0
             curator.release(counts(0))
         with Store.open(path) as store, store.curate("site", lpa()) as curator:
             assert curator.proved
-            assert curator.first_free(7) == 1
+            assert curator.next_tick == 1
 
     def test_a_machine_without_the_mark_proves_nothing(
         self, path: Path, tmp_path: Path, lpa: Make, counts: MakeCounts
@@ -321,8 +321,7 @@ class TestProof:
         coming = Tick(4, now + timedelta(seconds=5), timedelta(seconds=10))
         with Store.open(path, marks=tmp_path / "elsewhere") as store, store.curate("site", lpa()) as curator:
             assert not curator.proved
-            assert curator.first_free(3) == 4
-            assert curator.first_free(0) == 2
+            assert curator.next_tick == 2
             with pytest.raises(StoreSetBack, match="ended before this curator was opened"):
                 curator.release(counts(over))
             lost = curator.lose(over)
