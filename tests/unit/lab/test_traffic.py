@@ -7,6 +7,9 @@ import pytest
 
 from hubbub.lab import traffic, traffic_tables
 from hubbub.lab.traffic import LINES, OTHERWISE, Score, Setting, offline, run_line, zeros
+from hubbub.privacy import Guarantee, User
+from hubbub.release import Dft
+from hubbub.released import Keys
 from hubbub.spatial import RoadCells, made_up
 
 
@@ -95,3 +98,18 @@ def test_other_worlds_are_other_traffic_on_the_same_map(setting, world):
     assert other.world == world
     assert sum(one.sum() for one in other.truth) > 0
     assert any((one != two).any() for one, two in zip(setting.truth, other.truth, strict=True))
+
+
+def test_what_the_fourier_reference_promises_a_series_does_not_hold_for_who_moves():
+    """In another cell at every tick, each of a hundred series changes by a little: together by 9.7 budgets, not one."""
+    ticks, promised = 100, Dft(Keys(["cell"]), Guarantee.pure(User(horizon=100), 1)).sensitivity
+
+    def spent(cells):  # somebody who stays for as many ticks in each of these cells
+        stay, moved = ticks // cells, 0.0
+        for first in range(0, ticks, stay):
+            seen = np.fft.rfft((np.arange(ticks) // stay == first // stay).astype(float), norm="ortho")[:20]
+            moved += abs(seen[0]) + np.sqrt(2) * (abs(seen[1:].real) + abs(seen[1:].imag)).sum()
+        return moved / promised
+
+    assert spent(1) <= 1
+    assert spent(100) == pytest.approx(9.7, abs=0.01)
