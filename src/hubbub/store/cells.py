@@ -35,7 +35,11 @@ class Shape:
             if not all(kind in _kinds(column) for column, kind in zip(self._columns, kinds, strict=True)):
                 return False
             self._known.add(kinds)
-        return all(cells[at] is None or _FIRST <= cells[at] <= _LAST for at in self._times)
+        for at in self._times:
+            time = cells[at]
+            if time is not None and not _FIRST <= time <= _LAST:
+                return False
+        return True
 
     def checked(self, row: Sequence[Any], of: str) -> tuple[Any, ...]:
         """The row, if it fits. `of` says whose it is: "the stream 'site', line 3"."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from hubbub.errors import LedgerBroken
 from hubbub.released import Cost, Tick
 from hubbub.released.cost import NO_SLIP
 from hubbub.store import schema
@@ -58,6 +59,9 @@ class Debit:
 
     def expect_amounts(self, stream: str) -> None:
         """Refuse what is no amount, by its column."""
+        texts = (self.epsilon, self.rho, self.settled_epsilon, self.settled_rho, self.delta, self.settled_delta)
+        if _are_amounts(texts):
+            return
         for name in ("epsilon", "rho", "settled_epsilon", "settled_rho", "delta", "settled_delta"):
             if (text := getattr(self, name)) is not None and text not in _USUAL:
                 amount_of(text, f"`{name}` in `debits` ({_whose(stream, self.tick)})")
@@ -105,6 +109,18 @@ _SHAPE = Shape(COLUMNS, times=("start", "reserved"))
 
 def _whose(stream: str, tick: Any) -> str:
     return f"stream {stream!r}, {f'tick {tick}' if isinstance(tick, int) else 'a line without a tick'}"
+
+
+@lru_cache(maxsize=256)
+def _are_amounts(texts: tuple[str | None, ...]) -> bool:
+    """Whether each is one, or nothing. A stream has few different ones, so they are looked at once."""
+    try:
+        for text in texts:
+            if text is not None and text not in _USUAL:
+                amount_of(text, "")
+    except LedgerBroken:
+        return False
+    return True
 
 
 @lru_cache(maxsize=256)

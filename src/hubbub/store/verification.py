@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -67,8 +67,7 @@ _RELEASE = Shape([_R[name] for name in PackedRelease.__slots__])
 _STATE = sa.select(*(_S[name] for name in Checkpoint.__slots__)).where(_S.stream == sa.bindparam("id"))
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What is known of a release: its digest, on which the chain rests, and whether it was measured.
 
     `forgotten` where its numbers were let go and the digest alone was kept.
@@ -157,32 +156,36 @@ def _page(stream: Stream, changes: Sequence[Decision]) -> int:
 def _rows(
     connection: Connection, stream: Stream, after: int, page: int = _PAGE
 ) -> Iterator[tuple[Debit, Outcome | None]]:  # fmt: skip
+    name = stream.name
     while True:
         rows = connection.execute(_ROWS, {"id": stream.id, "after": after, "page": page}).all()
         for row in rows:
             values = tuple(row)
-            debit = Debit.read(values[:_WIDTH], stream.name, amounts=False)
-            yield debit, _outcome(stream, debit, values[_WIDTH : _WIDTH + 2], values[_WIDTH + 2], values[_WIDTH + 3 :])
+            debit = Debit.read(values[:_WIDTH], name, amounts=False)
+            yield debit, _outcome(name, debit, values[_WIDTH : _WIDTH + 2], values[_WIDTH + 2], values[_WIDTH + 3 :])
         if len(rows) < page:
             return
         after = rows[-1].tick
 
 
 def _outcome(
-    stream: Stream, debit: Debit, forgotten: tuple[Any, ...], released: int | None, packed: tuple[Any, ...]
+    stream: str, debit: Debit, forgotten: tuple[Any, ...], released: int | None, packed: tuple[Any, ...]
 ) -> Outcome | None:
-    where = f"stream {stream.name!r}, tick {debit.tick}"
     if released is not None:
         if not _RELEASE.fits(packed):
-            _RELEASE.checked(packed, where)
+            _RELEASE.checked(packed, _where(stream, debit))
         release = PackedRelease(*packed)
         return Outcome(chain.release_digest(release), release.measurements is not None, forgotten[0] is not None)
     if forgotten[0] is None:
         return None
-    digest, measured = _FORGOTTEN.checked(forgotten, where)
+    digest, measured = _FORGOTTEN.checked(forgotten, _where(stream, debit))
     if measured not in (0, 1):
-        raise broken(_F.measured, where)
+        raise broken(_F.measured, _where(stream, debit))
     return Outcome(digest, measured == 1, forgotten=True)
+
+
+def _where(stream: str, debit: Debit) -> str:
+    return f"stream {stream!r}, tick {debit.tick}"
 
 
 class _Walk:
@@ -278,16 +281,16 @@ class _Walk:
         except LedgerBroken as error:
             self._fault(debit, error.message)
             return
-        measured = release.measured
-        if debit.state == "lost" and (debit.cost != debit.limit or measured):
+        measured, cost, limit = release.measured, debit.cost, debit.limit
+        if debit.state == "lost" and (cost != limit or measured):
             self._fault(debit, "a lost tick must be predicted and keep its whole reserved cost")
-        if measured and debit.cost.is_free:
+        if measured and cost.is_free:
             self._fault(debit, "it was measured, but nothing was charged for it")
         if self._account is not None:
             try:
-                if not self._account.covers(debit.limit, debit.cost):
+                if not self._account.covers(limit, cost):
                     self._fault(debit, "it was settled above the reserved amount")
-                self._account.charge(debit.tick, debit.cost)
+                self._account.charge(debit.tick, cost)
             except HubbubError as error:
                 self._fault(debit, f"it was more than the guarantee allows ({error.message})")
 
