@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import Error as PlaywrightError
+from tests.support import hostile_answers as hostile
 
 import hubbub.personal.client as module
-from hubbub.personal import Catalogue, Categories, Client, Combined, Cut, Decimals, RateTable
+from hubbub.personal import Catalogue, Categories, Client, ClientRefusal, Combined, Cut, Decimals, RateTable
 
 MODULE = Path(module.__file__).with_name("client.mjs")
 TOWN = Categories.of_grid(8, 8)
@@ -53,16 +54,27 @@ async ({ plan, other }) => {
   await refused(() => Client.read(other, { pin: localStorage }));
   await refused(() => Client.read(plan.replace("0,0 x4", "0,0 x2")));
   await refused(() => Client.read("{}"));
+  await refused(() => Client.read(plan.replace('"version": 2', '"version": 1')));
   for (const context of ["9,9", "0,0 x4", null, 7]) await refused(() => client.ask(context, "/v1/select", 5));
   await refused(() => client.request("3,2", 0));
-  const fits = { node: "0,0 x4", results: ["a"], lengths: [16], best: "0" };
-  const changes = [{ node: "7,7" }, { lengths: [3] }, { lengths: [0, 16], best: "00" }, { best: "" }, { best: "z" }];
-  for (const change of changes)
-    await refused(() => client.pick("3,2", JSON.stringify({ ...fits, ...change })));
-  await refused(() => client.pick("3,2", "<html>"));
   await refused(() => client.ask("3,2", "/gone", 5));
-  if (client.pick("3,2", JSON.stringify({ ...fits, best: "-" })) !== null) throw new Error("nothing is null");
   return said;
+}
+"""
+
+
+JUDGE = """
+async ({ plan, contexts, answers }) => {
+  const { Client, ClientRefusal } = await import("/client.mjs");
+  const client = await Client.read(plan);
+  const outcome = (context, answer) => {
+    try {
+      return client.pick(context, answer, 2);
+    } catch (error) {
+      return error instanceof ClientRefusal ? [error.message] : [`no refusal: ${error}`];
+    }
+  };
+  return answers.map((answer) => contexts.map((context) => outcome(context, answer)));
 }
 """
 
@@ -131,11 +143,30 @@ def test_what_cannot_be_is_refused(chromium):
     said = world.page.evaluate(REFUSED, {"plan": CUT.to_bytes().decode(), "other": other})
     assert said[0].startswith("This person uses another plan")
     assert [text.split(",")[0] for text in said[1:3]] == ["The plan is not whole"] * 2
-    assert all("nothing was sent" in text for text in said[3:7])
-    assert said[7].startswith("k is a whole number")
-    assert set(said[8:14]) == {"The answer does not fit what was asked."}
-    assert said[14] == "The server does not answer, or refused."
+    assert "not of version 2" in said[3]
+    assert all("nothing was sent" in text for text in said[4:8])
+    assert said[8].startswith("k is a whole number")
+    assert said[9] == "The server does not answer, or refused."
     assert [one[1] for one in world.heard if one[0] == "POST"] == ["http://localhost/gone"]
+    world.context.close()
+
+
+def test_a_browser_judges_answers_as_python_does(chromium):
+    """Every context below one node: refused in all or in none, in the same words, and otherwise the same is shown."""
+    world, python = World(chromium), Client(CUT.to_bytes())
+    below = [leaf.name for leaf in TOWN.leaves(TOWN.named("0,0 x4"))]
+    answers = [*hostile.bad(TOWN), *hostile.good(TOWN), *hostile.garbled(TOWN, 200)]
+    told = {"plan": CUT.to_bytes().decode(), "contexts": below, "answers": answers}
+
+    def outcome(name, answer):
+        try:
+            return python.pick(name, answer.encode("utf-8", "surrogatepass"), 2)
+        except ClientRefusal as error:
+            return [str(error)]
+
+    for answer, found in zip(answers, world.page.evaluate(JUDGE, told), strict=True):
+        assert found == [outcome(name, answer) for name in below], answer
+        assert len({isinstance(one, list) for one in found}) == 1, answer
     world.context.close()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hubbub.errors import InvalidInput, InvalidParameter, TooFine, UnknownKey
 from hubbub.personal.choice import Choice
-from hubbub.personal.client import LETTERS, NOTHING
+from hubbub.personal.client import LETTERS, NOTHING, VERSION
 from hubbub.personal.columns import Columns
 from hubbub.personal.hierarchy import ContextHierarchy
 from hubbub.personal.node import Node
@@ -117,7 +117,7 @@ class Catalogue:
                 self._answers.move_to_end((name, k))
                 return kept
             choice, columns = self.choose(name, k)
-            made = _written(name, choice, columns)
+            made = _written(self.table.hierarchy.digest, name, choice, columns)
             self._answers[name, k] = made
             if len(self._answers) > _KEPT_ANSWERS:
                 self._answers.popitem(last=False)
@@ -172,7 +172,7 @@ def _read(request: bytes) -> tuple[str, int]:
     return name, k
 
 
-def _written(name: str, choice: Choice, columns: Columns) -> bytes:
+def _written(tree: str, name: str, choice: Choice, columns: Columns) -> bytes:
     """The answer; where it would be too long, contexts that are rarely met are shown nothing."""
     letters = [NOTHING if place < 0 else LETTERS[place] for place in choice.best.tolist()]
     shares = columns.chances / columns.chances.sum()
@@ -190,6 +190,8 @@ def _written(name: str, choice: Choice, columns: Columns) -> bytes:
                 lengths.append(length)
                 best.append(letter)
         facts = {
+            "version": VERSION,
+            "hierarchy": tree,  # runs go by the numbers of contexts, which another hierarchy gives to other contexts
             "node": name,
             "results": list(choice.results),
             "lengths": lengths,

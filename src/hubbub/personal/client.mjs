@@ -1,7 +1,7 @@
 // The person's half in JavaScript: says a generalised context, and picks the best result for the true one.
 // One module, no dependencies. docs/personal.md describes what is read and sent.
 
-const VERSION = 1;
+const VERSION = 2; // of plans and of answers
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const NOTHING = "-";
 const GRAIN = 1e-6;
@@ -11,6 +11,8 @@ const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16
 const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 const product = (numbers) => numbers.reduce((one, other) => one * other, 1);
 const unknown = () => new ClientRefusal("A context is not among the plan's; nothing was sent.");
+
+const unfit = () => new ClientRefusal("The answer does not fit what was asked.");
 
 export class ClientRefusal extends Error {}
 
@@ -116,6 +118,36 @@ class Combined {
 const KINDS = { categories: Categories, decimals: Decimals, combined: Combined };
 const treeOf = (facts) => new KINDS[facts.kind](facts);
 
+// Results, lengths of runs, and the letter of each: all of them sound, whatever the context is. As in client.py.
+function judged(answer, tree, name, leaves, k) {
+  let facts;
+  try {
+    facts = JSON.parse(answer);
+  } catch {
+    throw unfit();
+  }
+  if (facts === null || typeof facts !== "object" || Array.isArray(facts)) throw unfit();
+  if (facts.version !== VERSION)
+    throw new ClientRefusal(`The answer is not of version ${VERSION}, which this client reads.`);
+  if (facts.hierarchy !== tree)
+    throw new ClientRefusal("Client and server have different hierarchies; the answer was not used.");
+  const { results, lengths, best } = facts;
+  if (facts.node !== name || typeof best !== "string") throw unfit();
+  const named = (one) => typeof one === "string" && one !== "" && !/\p{Surrogate}/u.test(one);
+  if (!Array.isArray(results) || results.length > k || !results.every(named)) throw unfit();
+  if (new Set(results).size !== results.length) throw unfit();
+  const letters = NOTHING + LETTERS.slice(0, results.length);
+  if (!Array.isArray(lengths) || lengths.length !== best.length) throw unfit();
+  if (![...best].every((letter) => letters.includes(letter))) throw unfit();
+  let left = leaves;
+  for (const length of lengths) {
+    if (!Number.isInteger(length) || length < 1 || length > left) throw unfit();
+    left -= length;
+  }
+  if (left !== 0) throw unfit();
+  return facts;
+}
+
 // Sends a body and nothing else: no cookie, no referrer.
 async function post(address, body) {
   const answer = await fetch(address, {
@@ -136,6 +168,7 @@ export class Client {
   #tree;
   #stops;
   #finest;
+  #digestOfTree;
   #send;
   digest;
 
@@ -144,16 +177,23 @@ export class Client {
     const client = new Client();
     try {
       const file = JSON.parse(plan);
-      const whole = file.format === "hubbub-personal-plan" && file.version === VERSION;
-      if (!whole || (await digest(file.plan)) !== file.digest) throw new Error();
+      if (file.format !== "hubbub-personal-plan" || typeof file.plan !== "string") throw new Error();
+      if (file.version !== VERSION)
+        throw new ClientRefusal(
+          `The plan is not of version ${VERSION}, which this client reads; make it anew. Nothing was sent.`,
+        );
+      if ((await digest(file.plan)) !== file.digest) throw new Error();
       const facts = JSON.parse(file.plan);
       client.#tree = treeOf(facts.hierarchy);
       if (!Array.isArray(facts.stops) || facts.stops.some((stop) => typeof stop !== "string")) throw new Error("stops");
       client.#stops = new Set(facts.stops);
       client.#finest = facts.finest;
+      client.#digestOfTree = facts.tree;
+      if (typeof facts.tree !== "string") throw new Error("tree");
       client.digest = file.digest;
-    } catch {
-      throw new ClientRefusal("The plan is not whole, was changed, or is of another version.");
+    } catch (error) {
+      if (error instanceof ClientRefusal) throw error;
+      throw new ClientRefusal("The plan is not whole, or was changed; nothing was sent.");
     }
     client.#send = send;
     if (pin !== null) {
@@ -181,26 +221,16 @@ export class Client {
     return JSON.stringify({ node: this.generalise(context), k });
   }
 
-  // The best of the results that were sent, for the true context; null where none is worth showing.
-  pick(context, answer) {
+  // The best of the results that were sent, for the true context; null where none is worth showing. The whole answer is
+  // judged before the context is looked up in it: it is refused for all contexts below a node or for none.
+  pick(context, answer, k = LETTERS.length) {
     const path = this.#tree.path(context);
     const [name, first, leaves] = this.#chosen(path);
-    const bad = () => new ClientRefusal("The answer does not fit what was asked.");
-    let facts;
-    try {
-      facts = JSON.parse(answer);
-      const whole = facts.lengths.every((length) => Number.isInteger(length) && length > 0);
-      const sum = facts.lengths.reduce((one, other) => one + other, 0);
-      if (!whole || sum !== leaves || facts.node !== name || facts.best.length !== facts.lengths.length) throw bad();
-    } catch {
-      throw bad();
-    }
+    const { results, lengths, best } = judged(answer, this.#digestOfTree, name, leaves, k);
     let at = path.at(-1)[1] - first;
-    const run = facts.lengths.findIndex((length) => (at < length ? true : ((at -= length), false)));
-    if (facts.best[run] === NOTHING) return null;
-    const result = facts.results[LETTERS.indexOf(facts.best[run])];
-    if (result === undefined) throw bad();
-    return String(result);
+    let run = 0;
+    for (; at >= lengths[run]; run++) at -= lengths[run];
+    return best[run] === NOTHING ? null : results[LETTERS.indexOf(best[run])];
   }
 
   // Ask a server, and pick.
@@ -212,6 +242,6 @@ export class Client {
     } catch {
       throw new ClientRefusal("The server does not answer, or refused.");
     }
-    return { result: this.pick(context, answer), sent: this.generalise(context) };
+    return { result: this.pick(context, answer, k), sent: this.generalise(context) };
   }
 }

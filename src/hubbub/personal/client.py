@@ -15,7 +15,8 @@ from math import floor, isfinite, prod
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
+VERSION = 2
+"""Of plans and of answers."""
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """Which result is the best, by its place among those that were sent."""
 NOTHING = "-"
@@ -51,8 +52,12 @@ class Client:
         try:
             file = json.loads(plan)
             text = file["plan"]
-            if file["format"] != "hubbub-personal-plan" or file["version"] != VERSION:
+            if file["format"] != "hubbub-personal-plan":
                 raise ValueError
+            if file["version"] != VERSION:
+                raise ClientRefusal(
+                    f"The plan is not of version {VERSION}, which this client reads; make it anew. Nothing was sent."
+                )
             if hashlib.sha256(text.encode()).hexdigest() != file["digest"]:
                 raise ValueError
             facts = json.loads(text)
@@ -60,8 +65,13 @@ class Client:
             if not isinstance(facts["stops"], list) or not all(isinstance(stop, str) for stop in facts["stops"]):
                 raise ValueError("stops")
             self._stops, self._finest = frozenset(facts["stops"]), facts["finest"]
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            raise ClientRefusal("The plan is not whole, was changed, or is of another version.") from None
+            self._digest_of_tree = facts["tree"]
+            if not isinstance(self._digest_of_tree, str):
+                raise ValueError
+        except ClientRefusal:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+            raise ClientRefusal("The plan is not whole, or was changed; nothing was sent.") from None
         self.digest: str = file["digest"]
         self._send = _post if send is None else send
         if pin is not None:
@@ -77,24 +87,20 @@ class Client:
             raise ClientRefusal(f"k is a whole number from 1 to {len(LETTERS)}.")
         return json.dumps({"node": self.generalise(context), "k": k}, ensure_ascii=False).encode()
 
-    def pick(self, context: Any, answer: bytes) -> str | None:
-        """The best of the results that were sent, for the true context; None where none is worth showing."""
+    def pick(self, context: Any, answer: bytes, k: int = len(LETTERS)) -> str | None:
+        """The best of the results that were sent, for the true context; None where none is worth showing.
+
+        The whole answer is judged before the context is looked up in it. So an answer is refused for all contexts
+        below a node or for none, and whoever sees that it was refused learns nothing about the context.
+        """
         path = self._tree.path(context)
         name, first, leaves = self._chosen(path)
-        try:
-            facts = json.loads(answer)
-            results, lengths, best = facts["results"], facts["lengths"], facts["best"]
-            whole = all(type(length) is int and length > 0 for length in lengths) and sum(lengths) == leaves
-            if facts["node"] != name or not whole or len(best) != len(lengths):
-                raise ValueError
-            at = path[-1][1] - first
-            for length, letter in zip(lengths, best, strict=True):
-                if at < length:
-                    return None if letter == NOTHING else str(results[LETTERS.index(letter)])
-                at -= length
-            raise ValueError
-        except (ValueError, KeyError, TypeError, IndexError):
-            raise ClientRefusal("The answer does not fit what was asked.") from None
+        results, lengths, best = _judged(answer, self._digest_of_tree, name, leaves, k)
+        at, run = path[-1][1] - first, 0
+        while at >= lengths[run]:
+            at -= lengths[run]
+            run += 1
+        return None if best[run] == NOTHING else results[LETTERS.index(best[run])]
 
     def ask(self, context: Any, address: str, k: int = 10) -> Shown:
         """Ask a server, and pick. Nothing else is sent: no cookie, no name, no context."""
@@ -103,13 +109,55 @@ class Client:
             answer = self._send(address, body)
         except OSError:
             raise ClientRefusal("The server does not answer, or refused.") from None
-        return Shown(self.pick(context, answer), self.generalise(context))
+        return Shown(self.pick(context, answer, k), self.generalise(context))
 
     def _chosen(self, path: Sequence[Step]) -> Step:
         for depth, step in enumerate(path):
             if step[0] in self._stops or depth == self._finest:
                 return step
         return path[-1]
+
+
+def _judged(answer: bytes, tree: str, name: str, leaves: int, k: int) -> tuple[list[str], list[int], str]:
+    """Results, lengths of runs, and the letter of each: all of them sound, whatever the context is. `client.mjs` does
+    the same, step by step."""
+    try:
+        facts = json.loads(answer.decode(), parse_constant=_no_number)
+        if not isinstance(facts, dict):
+            raise ValueError
+        if facts.get("version") != VERSION:
+            raise ClientRefusal(f"The answer is not of version {VERSION}, which this client reads.")
+        if facts.get("hierarchy") != tree:
+            raise ClientRefusal("Client and server have different hierarchies; the answer was not used.")
+        results, lengths, best = facts["results"], facts["lengths"], facts["best"]
+        if facts["node"] != name or not isinstance(best, str):
+            raise ValueError
+        if not isinstance(results, list) or len(results) > k or not all(isinstance(one, str) for one in results):
+            raise ValueError
+        if len(set(results)) != len(results) or "" in results:
+            raise ValueError
+        "".join(results).encode()  # half a character could be shown in no place
+        if not isinstance(lengths, list) or len(lengths) != len(best):
+            raise ValueError
+        if not set(best) <= {NOTHING, *LETTERS[: len(results)]}:
+            raise ValueError
+        left = leaves
+        for length in lengths:
+            # JSON does not tell 12 from 12.0
+            if isinstance(length, bool) or not isinstance(length, int | float) or not 1 <= length <= left or length % 1:
+                raise ValueError
+            left -= int(length)
+        if left:
+            raise ValueError
+        return results, [int(length) for length in lengths], best
+    except ClientRefusal:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ClientRefusal("The answer does not fit what was asked.") from None
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(text)
 
 
 def _post(address: str, body: bytes) -> bytes:

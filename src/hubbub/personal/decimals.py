@@ -11,7 +11,7 @@ from hubbub.errors import InvalidParameter
 from hubbub.personal.hierarchy import ContextHierarchy, unknown_context, unknown_node
 from hubbub.personal.node import Node
 
-MOST = 2**53
+MOST = 2**53 - 1
 """Numbers of contexts are exact in JavaScript up to here."""
 EVERYWHERE = "*"
 _NAME = re.compile(r"(-?[0-9]{1,3}(?:\.[0-9]+)?),(-?[0-9]{1,3}(?:\.[0-9]+)?)")
@@ -47,7 +47,7 @@ class Decimals(ContextHierarchy):
         self._wide, self._high = east - west, north - south
         if not 0 <= digits <= 7 or self._wide * self._high * 100**digits > MOST:
             raise InvalidParameter(
-                f"`digits` is 0 to 7, and the box has at most 2^53 cells; got {digits} digits.",
+                f"`digits` is 0 to 7, and the box has fewer than 2^53 cells; got {digits} digits.",
                 "5 digits are a metre; use fewer, or a smaller box.",
             )
 

@@ -12,16 +12,19 @@ from random import Random
 
 import numpy as np
 import pytest
+from tests.support import hostile_answers as hostile
 
 import hubbub.personal.client as module
 from hubbub.personal import (
     Catalogue,
     Categories,
+    ClickRates,
     Client,
     ClientRefusal,
     Combined,
     Cut,
     Decimals,
+    LearnedTable,
     RateTable,
     Selector,
 )
@@ -172,8 +175,9 @@ def test_a_plan_that_was_changed_is_not_used():
         with pytest.raises(ClientRefusal, match="not whole"):
             Client(broken)
     facts = json.loads(whole)
-    with pytest.raises(ClientRefusal, match="another version"):
-        Client(json.dumps({**facts, "version": 2}).encode())
+    for version in (1, 3, None, [2]):
+        with pytest.raises(ClientRefusal, match=r"not of version 2.*make it anew"):
+            Client(json.dumps({**facts, "version": version}).encode())
 
 
 def test_a_context_that_the_plan_does_not_know_sends_nothing():
@@ -191,18 +195,56 @@ def test_a_context_that_the_plan_does_not_know_sends_nothing():
                 client.ask(context, "http://127.0.0.1:9/", 5)
 
 
-def test_answers_that_do_not_fit_are_not_used():
-    served, _ = catalogue()
+BELOW = [leaf.name for leaf in TOWN.leaves(TOWN.named("0,0 x4"))]
+
+
+def outcomes(answer, k=2):
+    """What every context below one node makes of the same answer."""
+    client, found = Client(CUT.to_bytes()), []
+    for name in BELOW:
+        try:
+            found.append(client.pick(name, answer.encode("utf-8", "surrogatepass"), k))
+        except ClientRefusal as error:
+            found.append(error)
+    return found
+
+
+@pytest.mark.parametrize("answer", hostile.bad(TOWN))
+def test_an_answer_that_does_not_fit_is_refused_in_every_context(answer):
+    """A server that garbles the run of one place must not see, by an error that is reported, who is there."""
+    found = outcomes(answer)
+    assert all(isinstance(one, ClientRefusal) for one in found)
+    assert len({str(one) for one in found}) == 1
+
+
+def test_any_answer_is_refused_in_all_contexts_or_in_none():
+    refused = []
+    for answer in [*hostile.good(TOWN), *hostile.garbled(TOWN, 400)]:
+        found = {isinstance(one, ClientRefusal) for one in outcomes(answer)}
+        assert len(found) == 1, answer
+        refused.append(found.pop())
+    assert refused[: len(hostile.GOOD)] == [False] * len(hostile.GOOD)
+    assert 50 < sum(refused) < 400, "both kinds were met"
+
+
+def test_a_server_with_the_same_names_in_another_order_is_refused():
+    """Runs go by the numbers of contexts: such an answer would fit, and show everybody what is best elsewhere."""
+    west, east = {"clinic": "west", "park": "west"}, {"bar": "east", "port": "east"}
+    ours = Categories({"town": None, "west": "town", "east": "town", **west, **east})
+    other = Categories({"town": None, "east": "town", "west": "town", **east, "park": "west", "clinic": "west"})
+    log = [("clinic", "pharmacy", 100, 50), ("clinic", "ice cream", 100, 1),
+           ("park", "ice cream", 100, 50), ("park", "pharmacy", 100, 1)]  # fmt: skip
+    client = Client(Cut.plan(ours, ["clinic"], leaves=2).to_bytes())
+    answers = [Catalogue(LearnedTable(ClickRates.fit(tree, log))).answer(client.request("clinic", 2))
+               for tree in (ours, other)]  # fmt: skip
+    assert [client.pick(name, answers[0]) for name in ("clinic", "park")] == ["pharmacy", "ice cream"]
+    for name in ("clinic", "park"):
+        with pytest.raises(ClientRefusal, match="different hierarchies"):
+            client.pick(name, answers[1])
+
+
+def test_what_is_asked_in_vain():
     client = Client(CUT.to_bytes())
-    good = json.loads(served.answer(client.request("3,2", 5)))
-    for change in (
-        {"node": "7,7"}, {"lengths": [3]}, {"lengths": [0, 16], "best": "00"}, {"best": ""}, {"lengths": 5},
-        {"best": "z", "lengths": [16]}, {"best": "!", "lengths": [16]}, {"results": [], "best": "0", "lengths": [16]},
-    ):  # fmt: skip
-        with pytest.raises(ClientRefusal, match="does not fit"):
-            client.pick("3,2", json.dumps({**good, **change}).encode())
-    with pytest.raises(ClientRefusal, match="does not fit"):
-        client.pick("3,2", b"<html>")
     with pytest.raises(ClientRefusal, match="whole number"):
         client.request("3,2", 0)
     with pytest.raises(ClientRefusal, match="does not answer"):
