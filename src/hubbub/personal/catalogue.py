@@ -21,8 +21,11 @@ from hubbub.personal.selector import Selector
 MOST_BYTES = 10_000
 """An answer is never longer."""
 _KEPT_ANSWERS = 4096
+_KEPT_SELECTORS = 1024
 _KEPT_CELLS = 2**25
-"""Numbers of the selectors that are kept ready: a quarter of a gigabyte, and as much again for their bids."""
+"""Numbers of the selectors that are kept ready: a quarter of a gigabyte, and as much again for their worth."""
+_BESIDES = 16
+"""What a selector holds of each result besides its rates: its name's place, its sum, its bid."""
 _LONGEST_REQUEST = 4096
 
 
@@ -43,7 +46,8 @@ class Catalogue:
 
     `bids` by result, 1 where none is given; `floor` the CTR below which nothing is shown; `cost` what each result that
     is sent must bring; `most` the largest k; `min_leaves` how many contexts a node must have: a request that is finer
-    is refused, for who sends it may have sent more than was meant. Safe for threads.
+    is refused, for who sends it may have sent more than was meant. Safe for threads. What was asked last (nodes, no
+    context, nobody's name) stays in memory, within bounds, so that it need not be chosen again.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class Catalogue:
         self._bids = dict.fromkeys(table.results, 1.0)
         self._banned: set[str] = set()
         self._selectors: OrderedDict[str, tuple[Selector, Columns]] = OrderedDict()
+        self._cells = 0
         self._answers: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._lock = RLock()
         for name, bid in (bids or {}).items():
@@ -135,11 +140,14 @@ class Catalogue:
             columns,
         )
         self._selectors[node.name] = made
-        held = sum(selector.contexts for selector, _ in self._selectors.values()) * len(self._bids)
-        while held > _KEPT_CELLS and len(self._selectors) > 1:
+        self._cells += self._held(made[0])
+        while len(self._selectors) > 1 and (self._cells > _KEPT_CELLS or len(self._selectors) > _KEPT_SELECTORS):
             _, (old, _) = self._selectors.popitem(last=False)
-            held -= old.contexts * len(self._bids)
+            self._cells -= self._held(old)
         return made
+
+    def _held(self, selector: Selector) -> int:
+        return (selector.contexts + _BESIDES) * len(self._bids)
 
     def about(self) -> dict[str, Any]:
         """What anybody may know: which hierarchy clients must have, and the limits."""

@@ -81,6 +81,8 @@ class LearnedTable:
 
     def _sharpened(self, vector: NDArray[np.float64], node: Node) -> NDArray[np.float64]:
         """The rates of a node: its own where it has enough, those from above otherwise."""
+        if node.name not in self._learned.tallies:  # and of such nothing is kept: there may be 10^10 of them
+            return vector
         if node.name not in self._own:
             self._own[node.name] = self._rates_of(node.name)
         entire, places, rates = self._own[node.name]

@@ -1,6 +1,7 @@
 """The server's half: answers that are short, the same for all, changed by bids; what is refused."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -128,6 +129,42 @@ def test_ten_to_the_tenth_contexts_need_a_column_for_each_that_was_seen():
     answer = served.answer(client.request((61.22913, -149.912044), 2))
     assert client.pick((61.22913, -149.912044), answer) == "cafe"
     assert client.pick((61.5, -149.5), answer) == "cafe"  # the rate of the whole box: 20 of 40 against 10 of 40
+
+
+def calls(act):
+    """How many functions are called: work that does not depend on how busy the machine is."""
+    found = 0
+
+    def count(frame, event, arg):
+        nonlocal found
+        found += event == "call"
+
+    sys.setprofile(count)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_who_asks_for_many_nodes_makes_nobody_wait_and_fills_no_memory(monkeypatch):
+    """Each node that was asked before made a new one slower, and was remembered for ever."""
+    monkeypatch.setattr("hubbub.personal.catalogue._KEPT_SELECTORS", 200)
+    monkeypatch.setattr("hubbub.personal.catalogue._KEPT_ANSWERS", 200)
+    world = Decimals(61, -150, 62, -149)
+    rates = ClickRates.fit(world, [("61.22913,-149.912044", name, 40, 20) for name in "abc"])
+    table = LearnedTable(rates)
+    served = Catalogue(table)
+    taken = [calls(lambda i=i: ask(served, f"61.{i:03d},-150.000")) for i in range(600)]
+    assert max(taken[300:]) <= max(taken[100:200]) + 5  # when there is no room left, one is let go for each
+    assert len(served._selectors) == len(served._answers) == 200
+    assert served._cells == sum(served._held(selector) for selector, _ in served._selectors.values())
+    assert set(table._own) <= set(rates.tallies)
+    monkeypatch.setattr("hubbub.personal.catalogue._KEPT_CELLS", 20 * 3 * 17)
+    ask(served, "61.999,-150.000")
+    assert len(served._selectors) == 20
+    served.set_bid("a", 3.0)
+    assert ask(served, "61.999,-150.000")["results"] == ["a"]
 
 
 def test_what_nobody_may_ask_is_refused():

@@ -156,7 +156,7 @@ def serve(
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8082,
     as_json: Json = False,
 ) -> None:
-    """Answer clients over HTTP: POST /v1/select. Nothing that is asked is kept; Ctrl-C stops it."""
+    """Answer clients over HTTP: POST /v1/select. Nodes that were asked last stay in memory; Ctrl-C stops it."""
     from hubbub.personal.reading import load_hierarchy
     from hubbub.server import ServerSettings, Serving, create_select_app
 
