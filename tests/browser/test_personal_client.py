@@ -16,7 +16,10 @@ MODULE = Path(module.__file__).with_name("client.mjs")
 TOWN = Categories.of_grid(8, 8)
 FOOD = Categories({"food": None, "café": "food", "bar": "food", "tea": "café", "wine": "bar", 'a "b"': "bar"})
 BOTH = Combined({"place": Decimals(-62, -1, 62, 1, 3), "query": FOOD}, ("place", "query", "place"))
-PLACES = [(61.22913, -0.912044), (-61.9999, 0.3), (0, 0), (-0.001, 0.9999), (62, 1), "0.3,0.1", (12.345, -0.5)]
+PLACES = [(61.22913, -0.912044), (-61.9999, 0.3), (0, 0), (-0.001, 0.9999), (62, 1), "0.3,0.1", (12.345, -0.5),
+          (61.9999999999999, 0.99999999999), ["61.5", " -1.0e-1"], "+1.,.5"]  # fmt: skip
+NOWHERE = [None, [None, None], [True, 0], [[], 0], ["0x1", "0"], ["", 0], [" ", 0], "0_1,0", "１,0",
+           [1, 0, 0], [1e308, 0], {"0": 0, "1": 0, "length": 2}, "1,", [62.00001, 0]]  # fmt: skip
 CUT = Cut.plan(TOWN, ["3,2"], leaves=10)
 
 PATHS = """
@@ -24,6 +27,20 @@ async ({ plan, contexts }) => {
   const { Client } = await import("/client.mjs");
   const client = await Client.read(plan);
   return contexts.map((context) => client.request(context, 7));
+}
+"""
+
+UNKNOWN = """
+async ({ plan, places }) => {
+  const { Client, ClientRefusal } = await import("/client.mjs");
+  const client = await Client.read(plan);
+  return places.map((place) => {
+    try {
+      return client.request({ place, query: "tea" }, 7);
+    } catch (error) {
+      return error instanceof ClientRefusal ? error.message : `no refusal: ${error}`;
+    }
+  });
 }
 """
 
@@ -58,6 +75,11 @@ async ({ plan, other }) => {
   for (const context of ["9,9", "0,0 x4", null, 7]) await refused(() => client.ask(context, "/v1/select", 5));
   await refused(() => client.request("3,2", 0));
   await refused(() => client.ask("3,2", "/gone", 5));
+  await refused(() => client.ask("3,2", "/moved", 5));
+  localStorage.setItem("hubbub-personal-plan", "");
+  await refused(() => Client.read(plan, { pin: localStorage }));
+  const full = { getItem: () => null, setItem: () => { throw new Error("full"); } };
+  await refused(() => Client.read(plan, { pin: full }));
   return said;
 }
 """
@@ -100,6 +122,8 @@ class World:
         elif request.url.endswith("/v1/select"):
             answer = self.served.answer(request.post_data_buffer)
             route.fulfill(body=answer, content_type="application/json")
+        elif request.url.endswith("/moved"):
+            route.fulfill(status=302, headers={"Location": "http://localhost/v1/select"})
         elif request.url.endswith("/gone"):
             route.fulfill(status=404, body="")
         else:
@@ -114,6 +138,17 @@ def test_a_browser_says_the_same_as_python(chromium):
         said = world.page.evaluate(PATHS, {"plan": plan, "contexts": contexts})
         client = Client(plan.encode())
         assert [json.loads(one) for one in said] == [json.loads(client.request(c, 7)) for c in contexts]
+    world.context.close()
+
+
+def test_what_is_no_place_is_none_in_both_halves(chromium):
+    """A device that does not know where it is may say null: that is not 0 degrees."""
+    world, client = World(chromium), Client(Cut(BOTH).to_bytes())
+    said = world.page.evaluate(UNKNOWN, {"plan": Cut(BOTH).to_bytes().decode(), "places": NOWHERE})
+    assert set(said) == {"A context is not among the plan's; nothing was sent."}
+    for place in NOWHERE:
+        with pytest.raises(ClientRefusal, match="nothing was sent"):
+            client.request({"place": place, "query": "tea"}, 7)
     world.context.close()
 
 
@@ -146,8 +181,11 @@ def test_what_cannot_be_is_refused(chromium):
     assert "not of version 2" in said[3]
     assert all("nothing was sent" in text for text in said[4:8])
     assert said[8].startswith("k is a whole number")
-    assert said[9] == "The server does not answer, or refused."
-    assert [one[1] for one in world.heard if one[0] == "POST"] == ["http://localhost/gone"]
+    assert said[9].startswith("The server knows no such node")
+    assert "status 302" in said[10] or said[10].startswith("The server does not answer")
+    assert said[11].startswith("The pin is not whole")
+    assert said[12].startswith("Which plan a person uses cannot be kept")
+    assert [one[1] for one in world.heard if one[0] == "POST"] == ["http://localhost/gone", "http://localhost/moved"]
     world.context.close()
 
 

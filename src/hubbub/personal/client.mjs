@@ -5,7 +5,14 @@ const VERSION = 2; // of plans and of answers
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const NOTHING = "-";
 const GRAIN = 1e-6;
+const NUMBER = /^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$/;
 const MILLISECONDS = 10000;
+const MOST = 65536;
+const STATUS = {
+  404: "The server knows no such node: client and server have different hierarchies.",
+  409: "The server refuses requests that leave so few contexts open: plan a coarser cut.",
+  422: "The server does not send so many results: ask for a smaller k.",
+};
 
 const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
@@ -52,6 +59,14 @@ function text(number, level) {
   return (number < 0 ? "-" : "") + (level ? `${whole}.${digits.slice(-level)}` : whole);
 }
 
+// Two numbers, or texts of numbers: nothing else, since a device that does not know its place may say null.
+function position(context) {
+  const given = typeof context === "string" ? context.split(",") : context;
+  if (!Array.isArray(given) || given.length !== 2) throw unknown();
+  if (!given.every((one) => typeof one === "number" || (typeof one === "string" && NUMBER.test(one)))) throw unknown();
+  return given.map(Number);
+}
+
 class Decimals {
   #box;
 
@@ -61,15 +76,12 @@ class Decimals {
 
   path(context) {
     const { south, west, north, east, digits } = this.#box;
-    const given = typeof context === "string" ? context.split(",") : context;
-    if (!Array.isArray(given) || given.length !== 2) throw unknown();
-    const [latitude, longitude] = given.map((part) => (typeof part === "string" && !part.trim() ? NaN : Number(part)));
-    if (!Number.isFinite(latitude) || !Number.isFinite(longitude)) throw unknown();
+    const [latitude, longitude] = position(context);
+    if (!(latitude >= south && latitude <= north && longitude >= west && longitude <= east)) throw unknown();
     const unit = 10 ** digits;
-    const up = Math.floor(latitude * unit + GRAIN) - (latitude === north ? 1 : 0);
-    const across = Math.floor(longitude * unit + GRAIN) - (longitude === east ? 1 : 0);
+    const up = Math.min(Math.floor(latitude * unit + GRAIN), north * unit - 1); // the last cells hold the border
+    const across = Math.min(Math.floor(longitude * unit + GRAIN), east * unit - 1);
     const [y, x] = [up - south * unit, across - west * unit];
-    if (!(y >= 0 && y < (north - south) * unit && x >= 0 && x < (east - west) * unit)) throw unknown();
     let first = Math.floor(y / unit) * (east - west) + Math.floor(x / unit);
     const found = [["*", 0, (north - south) * (east - west) * 100 ** digits]];
     for (let level = 0; level <= digits; level++) {
@@ -160,8 +172,26 @@ async function post(address, body) {
     redirect: "error",
     signal: AbortSignal.timeout(MILLISECONDS),
   });
-  if (!answer.ok) throw new Error(String(answer.status));
-  return answer.text();
+  if (answer.status !== 200)
+    throw new ClientRefusal(STATUS[answer.status] ?? `The server refused, with status ${answer.status}.`);
+  const parts = [];
+  let size = 0;
+  for (const reader = answer.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    if ((size += value.length) > MOST) {
+      await reader.cancel();
+      throw unfit();
+    }
+  }
+  const whole = new Uint8Array(size);
+  parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(whole);
+  } catch {
+    throw unfit();
+  }
 }
 
 export class Client {
@@ -196,13 +226,28 @@ export class Client {
       throw new ClientRefusal("The plan is not whole, or was changed; nothing was sent.");
     }
     client.#send = send;
-    if (pin !== null) {
-      const known = pin.getItem("hubbub-personal-plan");
-      if (known !== null && known !== client.digest)
-        throw new ClientRefusal("This person uses another plan. Two plans may tell together what neither tells alone.");
-      pin.setItem("hubbub-personal-plan", client.digest);
-    }
+    if (pin !== null) client.#keep(pin);
     return client;
+  }
+
+  // Remember this plan, or refuse another one.
+  #keep(pin) {
+    const name = "hubbub-personal-plan";
+    let known;
+    try {
+      if (pin.getItem(name) === null) pin.setItem(name, this.digest);
+      known = pin.getItem(name);
+    } catch {
+      throw new ClientRefusal("Which plan a person uses cannot be kept, or not be read; nothing was sent.");
+    }
+    if (!/^[0-9a-f]{64}$/.test(known))
+      throw new ClientRefusal(
+        "The pin is not whole, so which plan this person uses is not known; nothing was sent. Delete it only if this plan is the one that was used.",
+      );
+    if (known !== this.digest)
+      throw new ClientRefusal(
+        "This person uses another plan. Two plans may tell together what neither tells alone; who changes it all the same deletes the pin.",
+      );
   }
 
   #chosen(path) {
@@ -239,8 +284,9 @@ export class Client {
     let answer;
     try {
       answer = await this.#send(address, body);
-    } catch {
-      throw new ClientRefusal("The server does not answer, or refused.");
+    } catch (error) {
+      if (error instanceof ClientRefusal) throw error;
+      throw new ClientRefusal("The server does not answer, or not as one does.");
     }
     return { result: this.pick(context, answer, k), sent: this.generalise(context) };
   }

@@ -6,14 +6,20 @@ Copy this file to a device; it needs Python's standard library alone. `docs/pers
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import os
-import urllib.request
+import re
+import secrets
+import socket
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from math import floor, isfinite, prod
+from math import floor, prod
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 VERSION = 2
 """Of plans and of answers."""
@@ -21,8 +27,15 @@ LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """Which result is the best, by its place among those that were sent."""
 NOTHING = "-"
 _GRAIN = 1e-6
+_NUMBER = re.compile(r" *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *\Z")
 _SECONDS = 10.0
 _MOST = 65536
+_STATUS = {
+    404: "The server knows no such node: client and server have different hierarchies.",
+    409: "The server refuses requests that leave so few contexts open: plan a coarser cut.",
+    422: "The server does not send so many results: ask for a smaller k.",
+}
+"""What a refusal means. It depends on the node and on k alone, as all of a request does."""
 
 Send = Callable[[str, bytes], bytes]
 Step = tuple[str, int, int]
@@ -107,8 +120,10 @@ class Client:
         body = self.request(context, k)
         try:
             answer = self._send(address, body)
-        except OSError:
-            raise ClientRefusal("The server does not answer, or refused.") from None
+        except ClientRefusal:
+            raise
+        except (OSError, http.client.HTTPException, ValueError):
+            raise ClientRefusal("The server does not answer, or not as one does.") from None
         return Shown(self.pick(context, answer, k), self.generalise(context))
 
     def _chosen(self, path: Sequence[Step]) -> Step:
@@ -160,32 +175,90 @@ def _no_number(text: str) -> None:
     raise ValueError(text)
 
 
+# ── one exchange ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def _post(address: str, body: bytes) -> bytes:
-    headers = {"Content-Type": "application/json", "User-Agent": "hubbub"}
-    request = urllib.request.Request(address, body, headers, method="POST")
-    with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
-        return bytes(answer.read(_MOST))
+    """One request, and nothing else: no redirect is followed, no proxy asked, no second try. `_SECONDS` are for all of
+    it, however slowly bytes drip in."""
+    where = urlsplit(address)
+    kind = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}.get(where.scheme)
+    if kind is None or not where.hostname:
+        raise ClientRefusal("The address of a server begins with http:// or https://; nothing was sent.")
+    connection = kind(where.hostname, where.port, timeout=_SECONDS)
+    found: list[tuple[int, bytes] | Exception] = []
+
+    def exchange() -> None:
+        try:
+            path = (where.path or "/") + (f"?{where.query}" if where.query else "")
+            connection.request("POST", path, body, {"Content-Type": "application/json", "User-Agent": "hubbub"})
+            with connection.getresponse() as answer:
+                found.append((answer.status, answer.read(_MOST + 1)))
+        except Exception as error:
+            found.append(error)
+
+    worker = threading.Thread(target=exchange, daemon=True)  # a socket's own limit is for each read, not for all
+    worker.start()
+    worker.join(_SECONDS)
+    held = connection.sock
+    if held is not None:
+        with suppress(OSError):
+            held.shutdown(socket.SHUT_RDWR)
+    connection.close()
+    if not found:
+        raise TimeoutError
+    if isinstance(found[0], Exception):
+        raise found[0]
+    status, text = found[0]
+    if status != 200:
+        raise ClientRefusal(_STATUS.get(status, f"The server refused, with status {status}."))
+    if len(text) > _MOST:
+        raise ClientRefusal("The answer does not fit what was asked.")
+    return text
+
+
+# ── the pin ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _pinned(path: Path, digest: str) -> None:
+    """Remember a plan, or refuse another one. The pin appears whole or not at all: written beside its place, and linked
+    to it, which fails where there is one."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(digest)
-            file.flush()
-            os.fsync(file.fileno())
-    except FileExistsError:
-        try:
-            known = path.read_text()
-        except (OSError, ValueError):
-            known = ""
-        if known != digest:
-            raise ClientRefusal(
-                "This person uses another plan. Two plans may tell together what neither tells alone; who changes it "
-                "all the same deletes the pin."
-            ) from None
+        if not os.path.lexists(path):
+            draft = path.with_name(f".{path.name[:100]}-{secrets.token_hex(8)}")
+            try:
+                with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                    file.write(digest)
+                    file.flush()
+                    os.fsync(file.fileno())
+                with suppress(FileExistsError):  # another process was faster: what it wrote is what counts
+                    os.link(draft, path)
+            finally:
+                with suppress(OSError):
+                    draft.unlink()
+        known = path.read_bytes()
+        _synced(path.parent)  # also where another process made it: it may be about to lose its power
     except OSError:
-        raise ClientRefusal("Which plan a person uses cannot be kept.") from None
+        raise ClientRefusal("Which plan a person uses cannot be kept, or not be read; nothing was sent.") from None
+    if len(known) != 64 or not set(known) <= set(b"0123456789abcdef"):
+        raise ClientRefusal(
+            "The pin is not whole, so which plan this person uses is not known; nothing was sent. Delete it only if "
+            "this plan is the one that was used."
+        )
+    if known != digest.encode():
+        raise ClientRefusal(
+            "This person uses another plan. Two plans may tell together what neither tells alone; who changes it "
+            "all the same deletes the pin."
+        )
+
+
+def _synced(folder: Path) -> None:
+    if os.name == "posix":  # elsewhere folders cannot be opened
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 # ── hierarchies, from the root down to a context ─────────────────────────────────────────────────────────────────
@@ -194,6 +267,7 @@ def _pinned(path: Path, digest: str) -> None:
 class _Categories:
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._names, self._parents = facts["names"], facts["parents"]
+        "".join(self._names).encode()  # half a character cannot be sent
         inner = set(self._parents)
         self._sizes = [int(i not in inner) for i in range(len(self._names))]
         self._firsts = [0] * len(self._names)
@@ -222,20 +296,14 @@ class _Decimals:
         self._high, self._wide = facts["north"] - self._south, facts["east"] - self._west
 
     def path(self, context: Any) -> list[Step]:
-        try:
-            given = context.split(",") if isinstance(context, str) else context
-            latitude, longitude = (float(number) for number in given)
-        except (TypeError, ValueError):
-            raise _unknown() from None
+        latitude, longitude = _position(context)
         unit = 10**self._digits
-        if not (isfinite(latitude) and isfinite(longitude)):
+        north, east = self._south + self._high, self._west + self._wide
+        if not (self._south <= latitude <= north and self._west <= longitude <= east):
             raise _unknown()
-        up, across = floor(latitude * unit + _GRAIN), floor(longitude * unit + _GRAIN)
-        up -= int(latitude == self._south + self._high)
-        across -= int(longitude == self._west + self._wide)
+        up = min(floor(latitude * unit + _GRAIN), north * unit - 1)  # the last cells hold the border
+        across = min(floor(longitude * unit + _GRAIN), east * unit - 1)
         south, west = up - self._south * unit, across - self._west * unit
-        if not (0 <= south < self._high * unit and 0 <= west < self._wide * unit):
-            raise _unknown()
         first = south // unit * self._wide + west // unit
         found = [("*", 0, self._high * self._wide * 100**self._digits)]
         for level in range(self._digits + 1):
@@ -245,6 +313,20 @@ class _Decimals:
             name = f"{_text(up // size, level)},{_text(across // size, level)}"
             found.append((name, first * size * size, size * size))
         return found
+
+
+def _position(context: Any) -> tuple[float, float]:
+    """Two numbers, or texts of numbers: nothing else, since a device that does not know its place may say null."""
+    given = context.split(",") if isinstance(context, str) else context
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise _unknown()
+    for one in given:
+        if isinstance(one, bool) or not (isinstance(one, int | float) or (isinstance(one, str) and _NUMBER.match(one))):
+            raise _unknown()
+    try:
+        return float(given[0]), float(given[1])
+    except OverflowError:
+        raise _unknown() from None
 
 
 class _Combined:

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from hubbub.errors import InvalidParameter
-from hubbub.personal.hierarchy import ContextHierarchy, hierarchy_from, unknown_context, unknown_node
+from hubbub.personal.hierarchy import ContextHierarchy, check_words, hierarchy_from, unknown_context, unknown_node
 from hubbub.personal.node import Node
 
 MOST_CONTEXTS = 2**53 - 1
@@ -42,6 +42,7 @@ class Combined(ContextHierarchy):
                 "Hierarchies are combined by name, at least one, none of them combined itself.",
                 'Give {"place": Decimals(…), "query": Categories(…)}.',
             )
+        check_words(self.attributes)
         unknown = [name for name in order if name not in self.attributes]
         if unknown:
             raise InvalidParameter(

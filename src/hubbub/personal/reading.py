@@ -67,7 +67,7 @@ def load_hierarchy(path: Path) -> ContextHierarchy:
             raise KeyError
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give the file of a hierarchy.") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InvalidInput(
             f"{path} is not a hierarchy of version {VERSION}.", "Write it with `hubbub select hierarchy`."
         ) from None

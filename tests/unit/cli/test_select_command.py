@@ -103,6 +103,7 @@ def test_several_attributes(capsys, tmp_path):
         ("log.csv", "context,result,shown,clicked\n", "Nothing was shown"),
         ("log.csv", b"\xff\xfe", "not a CSV file"),
         ("tree.json", "{}", "not a hierarchy"),
+        ("tree.json", "[" * 200_000, "not a hierarchy"),
         ("tree.json", '{"format":"hubbub-context-hierarchy","version":1,"kind":"moon"}', "not the description"),
     ],
 )
@@ -137,6 +138,21 @@ def test_a_tree_with_a_circle_or_a_node_twice(capsys, tmp_path):
         part = f"categories:{tmp_path / 'tree.csv'}"
         said = answer(capsys, "select", "hierarchy", part, "--out", tmp_path / "x.json", "--json", code=2)
         assert words in json.loads(said)["error"]["message"]
+
+
+def test_what_a_client_cannot_use_is_told_and_no_traceback(made, capsys, tmp_path):
+    _, _, plan = made
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 200_000)
+    asked = ("--context", "1,1", "--server")
+    for words, said in (
+        ((plan, *asked, "notaurl"), "begins with http"),
+        ((plan, *asked, "file:///etc/passwd"), "begins with http"),
+        ((plan, *asked, "http://127.0.0.1:9/"), "does not answer"),
+        ((deep, *asked, "http://127.0.0.1:9/"), "not whole"),
+    ):
+        found = json.loads(answer(capsys, "select", "ask", *words, "--json", code=2))
+        assert said in found["error"]["message"]
 
 
 def test_files_that_are_not_there(made, capsys, tmp_path):
