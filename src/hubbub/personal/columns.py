@@ -15,7 +15,8 @@ from hubbub.personal.rates import ClickRates
 from hubbub.personal.selector import check_rates
 
 UNSEEN = 1.0
-"""The weight of all contexts together that have no row in the log, below one node."""
+"""The weight of all contexts together that have no row in the log, below the node that is asked for: one event, of
+which each has the same part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,11 @@ class RateTable:
 
 
 class LearnedTable:
-    """What `ClickRates` know: a column for each context that was seen, and one for the others below each node."""
+    """What `ClickRates` know: a column for each context that was seen, and one for the others below each node.
+
+    A context weighs as often as it occurs in the log. All others below the requested node weigh one event together,
+    however many they are and however deep: what is expected comes from where people were seen.
+    """
 
     def __init__(self, rates: ClickRates) -> None:
         self._learned = rates
@@ -74,9 +79,12 @@ class LearnedTable:
             vector = self._sharpened(vector, above)
         columns: list[NDArray[np.float64]] = []
         chances: list[float] = []
+        unseen: list[int] = []
         runs: list[tuple[int, int]] = []
-        self._walk(node, vector, columns, chances, runs)
-        weights = np.array(chances)
+        self._walk(node, vector, columns, chances, unseen, runs)
+        whole = sum(unseen)
+        parts = [number / whole if whole else 0.0 for number in unseen]
+        weights = np.array(chances) + UNSEEN * np.array(parts)
         return Columns(np.stack(columns, axis=1), weights if weights.sum() > 0 else np.ones(len(weights)), tuple(runs))
 
     def _sharpened(self, vector: NDArray[np.float64], node: Node) -> NDArray[np.float64]:
@@ -107,8 +115,10 @@ class LearnedTable:
         vector: NDArray[np.float64],
         columns: list[NDArray[np.float64]],
         chances: list[float],
+        unseen: list[int],
         runs: list[tuple[int, int]],
     ) -> None:
+        """Columns, how often their contexts occurred, and how many contexts of each never did."""
         children = self._below.get(node.name, [])
         rest = -1
         at = node.first
@@ -118,10 +128,13 @@ class LearnedTable:
                 if rest < 0:
                     rest = len(columns)
                     columns.append(vector)
-                    # A context's own weight is how often it occurred; the others share one event.
-                    seen = node.leaves == 1
-                    chances.append(self._learned.events.get(node.first, 0.0) if seen else UNSEEN)
+                    chances.append(0.0)
+                    unseen.append(0)
+                if node.leaves == 1 and node.first in self._learned.events:
+                    chances[rest] = self._learned.events[node.first]
+                else:
+                    unseen[rest] += end - at
                 runs.append((end - at, rest))
             if child is not None:
-                self._walk(child, self._sharpened(vector, child), columns, chances, runs)
+                self._walk(child, self._sharpened(vector, child), columns, chances, unseen, runs)
                 at = child.first + child.leaves

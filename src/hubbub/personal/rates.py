@@ -96,8 +96,12 @@ class ClickRates:
         for found in self.tallies.values():
             for tally in found.values():
                 _check(tally)
-        self.below = _children(hierarchy, self.tallies) if below is None else below
         self.events = self._shown_by_context() if events is None else dict(events)
+        if not all(isfinite(times) and times >= 0 for times in self.events.values()):
+            raise InvalidInput(
+                "A context occurs less than 0 times, or no number of times.", "Give how often, by its number."
+            )
+        self.below = _children(hierarchy, self.tallies, self.events) if below is None else below
         self.results = tuple(dict.fromkeys(result for found in self.tallies.values() for result in found))
         if not self.results:
             raise InvalidInput("Nothing was shown: there is no rate to learn.", "Give at least one row.")
@@ -224,8 +228,10 @@ def _listed(below: dict[str, dict[str, Node]], path: Sequence[Node]) -> None:
         below.setdefault(node.name, {})[child.name] = child
 
 
-def _children(hierarchy: ContextHierarchy, names: Iterable[str]) -> dict[str, dict[str, Node]]:
+def _children(hierarchy: ContextHierarchy, names: Iterable[str], contexts: Iterable[int]) -> dict[str, dict[str, Node]]:
     below: dict[str, dict[str, Node]] = {}
+    for leaf in contexts:
+        _listed(below, hierarchy.way(leaf))
     for name in names:
         node = hierarchy.named(name)
         _listed(below, hierarchy.way(node.first)[: node.depth + 1])

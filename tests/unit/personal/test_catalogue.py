@@ -98,6 +98,43 @@ def test_learned_rates_back_off_along_the_hierarchy():
     assert ask(served, "2,2 x2", 1)["results"] == ["a"]
 
 
+def weights(columns, hierarchy, node):
+    """How much each context below a node weighs, by counting."""
+    sizes = {}
+    for length, column in columns.runs:
+        sizes[column] = sizes.get(column, 0) + length
+    at = [column for length, column in columns.runs for _ in range(length)]
+    return {leaf.name: columns.chances[at[i]] / sizes[at[i]] for i, leaf in enumerate(hierarchy.leaves(node))}
+
+
+def test_contexts_that_never_occurred_weigh_one_event_together():
+    """Not one at every level: with 200 searches at 200 places most of the value came from where nobody ever was."""
+    rows = [("0,0", "a", 100, 50), ("1,1", "b", 40, 30), ("3,3", "c", 5, 5)]
+    table = LearnedTable(ClickRates.fit(TOWN, rows, min_support=20))
+    for name, seen in (("0,0 x4", {"0,0": 100, "1,1": 40, "3,3": 5}), ("0,0 x2", {"0,0": 100, "1,1": 40}),
+                       ("2,0 x2", {}), ("3,3", {"3,3": 5}), ("2,1", {})):  # fmt: skip
+        node = TOWN.named(name)
+        found = weights(table.under(node), TOWN, node)
+        others = [weight for leaf, weight in found.items() if leaf not in seen]
+        assert {leaf: weight for leaf, weight in found.items() if leaf in seen} == seen
+        assert others == pytest.approx([1 / max(1, len(others))] * len(others))
+    world, rng = Decimals(61, -150, 62, -149), np.random.default_rng(4)
+    log = [((61 + rng.random(), -150 + rng.random()), "a", 1, 1) for _ in range(200)]
+    learned = LearnedTable(ClickRates.fit(world, log, min_support=1)).under(world.root)
+    assert learned.chances.sum() == pytest.approx(201)
+
+
+def test_how_often_contexts_occur_may_be_told_apart_from_the_rates():
+    """Counts with noise are often of larger nodes, and how often contexts occur is known from elsewhere."""
+    noisy = {("0,0 x4", "a"): Value(400, 5, 390, 410)}, {("0,0 x4", "a"): Value(200, 5, 190, 210)}
+    rates = ClickRates.of_released(TOWN, *noisy, events={TOWN.leaf("3,3"): 30, TOWN.leaf("0,1"): 10})
+    found = weights(LearnedTable(rates).under(TOWN.root), TOWN, TOWN.root)
+    assert (found["3,3"], found["0,1"], found["0,0"]) == (30, 10, pytest.approx(1 / 14))
+    for wrong in (-1, float("nan")):
+        with pytest.raises(InvalidInput, match="less than 0 times"):
+            ClickRates.of_released(TOWN, *noisy, events={0: wrong})
+
+
 def test_what_was_picked_out_of_everything_backs_off_in_the_same_way():
     rows = [("0,0", "a")] * 3 + [("0,0", "b")] * 2 + [("1,1", "b")] + [("3,3", "c")]
     rates = ClickRates.fit_picks(TOWN, rows, min_support=2)
