@@ -16,7 +16,7 @@ from hubbub.personal.client import LETTERS, NOTHING, VERSION
 from hubbub.personal.columns import Columns
 from hubbub.personal.hierarchy import ContextHierarchy
 from hubbub.personal.node import Node
-from hubbub.personal.selector import Selector
+from hubbub.personal.selector import Selector, check_cost, check_floor, several
 
 MOST_BYTES = 10_000
 """An answer is never longer."""
@@ -64,7 +64,8 @@ class Catalogue:
             raise InvalidParameter(f"`most` lies between 1 and {len(LETTERS)}; got {most!r}.", "10 or 20 is usual.")
         if isinstance(min_leaves, bool) or not isinstance(min_leaves, int) or min_leaves < 1:
             raise InvalidParameter(f"`min_leaves` is a whole number from 1 on; got {min_leaves!r}.")
-        self.table, self.floor, self.cost, self.most, self.min_leaves = table, floor, cost, most, min_leaves
+        self.table, self.floor, self.cost = table, check_floor(floor), check_cost(cost)
+        self.most, self.min_leaves = most, min_leaves
         self._bids = dict.fromkeys(table.results, 1.0)
         self._banned: set[str] = set()
         self._selectors: OrderedDict[str, tuple[Selector, Columns]] = OrderedDict()
@@ -87,7 +88,7 @@ class Catalogue:
 
     def ban(self, results: Iterable[str]) -> None:
         """Leave these results out from now on, and no others."""
-        names = set(results)
+        names = set(several(results))
         if not names <= set(self._bids):
             raise UnknownKey("There is no result of that name.", "See `catalogue.table.results`.")
         with self._lock:
@@ -167,7 +168,7 @@ def _read(request: bytes) -> tuple[str, int]:
     try:
         if len(request) > _LONGEST_REQUEST:
             raise ValueError
-        facts = json.loads(request)
+        facts = json.loads(request, object_pairs_hook=_once)
         if set(facts) != {"node", "k"}:  # anything else might be what the person keeps to themselves
             raise ValueError
         name, k = facts["node"], facts["k"]
@@ -178,6 +179,14 @@ def _read(request: bytes) -> tuple[str, int]:
             "A request is a JSON object with `node` and `k`, and nothing else.", 'Send {"node": "town", "k": 10}.'
         ) from None
     return name, k
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two fields of one name only the last would be looked at, and the first would have been sent all the same."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
 
 
 def _written(tree: str, name: str, choice: Choice, columns: Columns) -> bytes:

@@ -12,7 +12,7 @@ from hubbub.errors import InvalidParameter
 from hubbub.personal.hierarchy import ContextHierarchy
 from hubbub.personal.node import Node
 from hubbub.personal.rates import ClickRates
-from hubbub.personal.selector import check_rates
+from hubbub.personal.selector import check_chances, check_rates
 
 UNSEEN = 1.0
 """The weight of all contexts together that have no row in the log, below the node that is asked for: one event, of
@@ -45,9 +45,7 @@ class RateTable:
                 f"The hierarchy has {hierarchy.contexts:,} contexts, and the table {self.rates.shape[1]:,} columns.",
                 "Give one column for each context, in the order of `hierarchy.leaves()`.",
             )
-        self.chances = np.ones(hierarchy.contexts) if chances is None else np.array(chances, dtype=float)
-        if self.chances.shape != (hierarchy.contexts,):
-            raise InvalidParameter("There is one chance for each context.", "Give how often each context occurs.")
+        self.chances = check_chances(chances, hierarchy.contexts)
 
     def under(self, node: Node) -> Columns:
         some = slice(node.first, node.first + node.leaves)

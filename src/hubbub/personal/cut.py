@@ -251,8 +251,9 @@ def _unsure(prior: Prior, within: Within, node: Node, limit: Fraction | None) ->
 
 def _unmet(hierarchy: ContextHierarchy, withins: Sequence[Within], leaves: int | None) -> InvalidParameter:
     most = min(hierarchy.contexts // within.inside(hierarchy.root) for within in withins)
+    wanted = leaves if leaves is None or leaves <= 2**53 else "more than 2^53"
     return InvalidParameter(
-        f"No cut has {leaves} contexts for each sensitive one: there are {hierarchy.contexts:,} in all.",
+        f"No cut has {wanted} contexts for each sensitive one: there are {hierarchy.contexts:,} in all.",
         f"Use leaves={most} or fewer, or call fewer contexts sensitive.",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def read_log(path: Path, hierarchy: ContextHierarchy) -> Iterator[tuple[Any, str
         context = {name: row[name] for name in attributes} if isinstance(hierarchy, Combined) else row["context"]
         try:
             hierarchy.leaf(context)
-            yield context, row["result"], int(row["shown"]), int(row["clicked"])
+            shown, clicked = int(row["shown"]), int(row["clicked"])
         except UnknownKey:
             raise InvalidInput(
                 f"{path}: line {number} names a context that the hierarchy does not have.",
@@ -91,6 +92,14 @@ def read_log(path: Path, hierarchy: ContextHierarchy) -> Iterator[tuple[Any, str
             raise InvalidInput(
                 f"{path}: line {number} has no whole numbers for shown and clicked.", "Write how often."
             ) from None
+        if not 0 <= clicked <= shown:
+            raise InvalidInput(
+                f"{path}: line {number} has more clicks than the result was shown, or a negative number.",
+                "Mend the line, or leave it out.",
+            )
+        if not row["result"]:
+            raise InvalidInput(f"{path}: line {number} has no name of a result.", "Name it, or leave out the line.")
+        yield context, row["result"], shown, clicked
 
 
 def read_bids(path: Path) -> dict[str, float]:
@@ -98,9 +107,12 @@ def read_bids(path: Path) -> dict[str, float]:
     found: dict[str, float] = {}
     for number, row in _rows(path, ["result", "bid"]):
         try:
-            found[row["result"]] = float(row["bid"])
+            bid = float(row["bid"])
         except ValueError:
             raise InvalidInput(f"{path}: line {number} has no number for the bid.", "Write one.") from None
+        if not (isfinite(bid) and bid >= 0):
+            raise InvalidInput(f"{path}: line {number} has a bid below 0, or without an end.", "0 shows it to nobody.")
+        found[row["result"]] = bid
     return found
 
 

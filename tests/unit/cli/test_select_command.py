@@ -99,7 +99,8 @@ def test_several_attributes(capsys, tmp_path):
         ("log.csv", "context,result,shown,clicked\nhere,cafe,1,1\n", "line 2 names a context"),
         ("log.csv", 'context,result,shown,clicked\n"0,0",cafe,many,1\n', "no whole numbers"),
         ("log.csv", 'context,result,shown,clicked\n"0,0",cafe\n', "too short"),
-        ("log.csv", 'context,result,shown,clicked\n"0,0",cafe,1,2\n', "more clicks"),
+        ("log.csv", 'context,result,shown,clicked\n"0,0",cafe,1,2\n', "line 2 has more clicks"),
+        ("log.csv", 'context,result,shown,clicked\n"0,0",,1,1\n', "line 2 has no name"),
         ("log.csv", "context,result,shown,clicked\n", "Nothing was shown"),
         ("log.csv", b"\xff\xfe", "not a CSV file"),
         ("tree.json", "{}", "not a hierarchy"),
@@ -155,6 +156,24 @@ def test_what_a_client_cannot_use_is_told_and_no_traceback(made, capsys, tmp_pat
         assert said in found["error"]["message"]
 
 
+@pytest.mark.parametrize("setting", [("--floor", 3), ("--cost", -1), ("--floor", "nan")])
+def test_a_server_with_settings_that_cannot_be_does_not_start(made, capsys, monkeypatch, setting):
+    tree, log, _ = made
+    monkeypatch.setattr("hubbub.server.Serving.run", lambda _: pytest.fail("it listens"))
+    said = answer(capsys, "select", "serve", log, "--hierarchy", tree, "--port", 0, *setting, "--json", code=2)
+    assert setting[0].removeprefix("--") in json.loads(said)["error"]["message"]
+
+
+def test_a_name_with_a_plus_is_one_name(capsys, tmp_path):
+    (tmp_path / "tree.csv").write_text("name,parent\nall,\nC++,all\nC,all\nD,all\nE,all\n")
+    tree, plan = tmp_path / "tree.json", tmp_path / "plan.json"
+    answer(capsys, "select", "hierarchy", f"categories:{tmp_path / 'tree.csv'}", "--out", tree)
+    said = answer(capsys, "select", "plan", tree, "--sensitive", "C++", "--leaves", 2, "--out", plan)
+    assert "C++: at most 50 afterwards" in said
+    said = answer(capsys, "select", "plan", tree, "--sensitive", "C+D", "--leaves", 2, "--out", plan)
+    assert "C or D: at most 50 afterwards" in said
+
+
 def test_files_that_are_not_there(made, capsys, tmp_path):
     tree, log, _ = made
     none = tmp_path / "none"
@@ -170,3 +189,6 @@ def test_files_that_are_not_there(made, capsys, tmp_path):
     bids.write_text("result,bid\ncafe,much\n")
     said = answer(capsys, "select", "choose", log, "--hierarchy", tree, "--bids", bids, "--json", code=2)
     assert "no number for the bid" in json.loads(said)["error"]["message"]
+    bids.write_text("result,bid\nnowhere,-2\n")
+    said = answer(capsys, "select", "choose", log, "--hierarchy", tree, "--bids", bids, "--json", code=2)
+    assert "line 2 has a bid below 0" in json.loads(said)["error"]["message"]

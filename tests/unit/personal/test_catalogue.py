@@ -216,6 +216,7 @@ def test_what_nobody_may_ask_is_refused():
             ask(served, "0,0 x2", k)
     secret = b'{"node": "0,0 x2", "k": 3, "context": "1,1"}'
     for body in (b"", b"[]", b"7", b'{"node": 1, "k": 3}', b'{"node": "a", "k": true}', b'{"k": 3}', secret,
+                 b'{"node": "1,1", "node": "0,0 x2", "k": 3}', b'{"node": "0,0 x2", "k": 3, "k": 3}',
                  b"[" * 3000, b" " * 5000, b"\xff"):  # fmt: skip
         with pytest.raises(InvalidInput, match="nothing else") as refused:
             served.answer(body)
@@ -224,7 +225,13 @@ def test_what_nobody_may_ask_is_refused():
 
 REFUSED = [
     (lambda: RateTable(TOWN, NAMES, RATES[:, :3]), InvalidParameter, "columns"),
-    (lambda: RateTable(TOWN, NAMES, RATES, [1, 2]), InvalidParameter, "one chance"),
+    (lambda: RateTable(TOWN, NAMES, RATES, [1, 2]), InvalidParameter, "one number"),
+    (lambda: RateTable(TOWN, NAMES, RATES, [-1] + [1] * 15), InvalidParameter, "at least 0"),
+    (lambda: RateTable(TOWN, NAMES, RATES, [float("nan")] * 16), InvalidParameter, "at least 0"),
+    (lambda: RateTable(TOWN, NAMES, RATES, [0] * 16), InvalidParameter, "at least 0"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), floor=3), InvalidParameter, "floor"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), cost=-1), InvalidParameter, "cost"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES)).ban("shop 1"), InvalidParameter, "one text"),
     (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), most=63), InvalidParameter, "most"),
     (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), min_leaves=0), InvalidParameter, "min_leaves"),
     (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), bids={"x": 1}), UnknownKey, "no result"),

@@ -172,6 +172,8 @@ def test_a_cut_that_cannot_be_met_says_what_could():
     with pytest.raises(InvalidParameter) as refused:
         Cut.plan(TOWN, [Sensitive("0,0 x4")], leaves=5)
     assert "leaves=4" in refused.value.hint
+    with pytest.raises(InvalidParameter, match="more than 2.53 contexts"):  # and not its four hundred digits
+        Cut.plan(TOWN, [Sensitive("0,0 x4")], leaves=10**400)
 
 
 def test_where_nobody_was_expected_is_not_told_by_itself():

@@ -84,7 +84,7 @@ def plan(
     check_output(out, [tree])
     contexts = load_hierarchy(tree)
     attributes = set(contexts.attributes) if isinstance(contexts, Combined) else set()
-    things = [Sensitive(*(_named(word, attributes) for word in text.split("+"))) for text in sensitive]
+    things = [Sensitive(*(_named(word, attributes) for word in _either(contexts, text))) for text in sensitive]
     cut = Cut.plan(contexts, things, leaves=leaves, rise=rise, finest=finest)
     cut.save(out)
     output.text(cut.words)
@@ -128,7 +128,8 @@ def choose(
     output.table("", ["result", "adds"], rows)
     output.text(
         f"Expected {choice.value:.4g}; no choice of at most {k} brings more than {choice.bound:.4g} "
-        f"(this one at least {choice.quality:.0%} of the best), all results together {choice.everything:.4g}."
+        f"(this one at least {choice.quality:.0%} of the best), all results together {choice.everything:.4g}"
+        + (" before cost." if cost else ".")
     )
     output.document(
         {
@@ -192,6 +193,21 @@ def ask(
     output.text(f"shown: {shown.result or 'nothing is worth showing'}")
     output.text(f"told:  {shown.sent}")
     output.document({"shown": shown.result, "told": shown.sent})
+
+
+def _either(contexts: ContextHierarchy, text: str) -> list[str]:
+    """`a+b` means either, but where a node is called so (C++)."""
+    from hubbub.errors import UnknownKey
+
+    for name in (text, text.partition("=")[2]):
+        parts = getattr(contexts, "attributes", {"": contexts}).values()
+        for tree in (contexts, *parts):
+            try:
+                tree.named(name)
+                return [text]
+            except UnknownKey:
+                continue
+    return text.split("+")
 
 
 def _named(word: str, attributes: set[str]) -> str | dict[str, str]:
