@@ -66,7 +66,10 @@ def test_a_client_asks_a_server_that_runs(made, capsys, tmp_path, monkeypatch):
                 "--json",
             )
             assert json.loads(answer(capsys, *asked)) == {"shown": "bar", "told": "0,0 x2"}
-            far = answer(capsys, "select", "ask", plan, "--context", "3,3", "--server", address)
+            capsys.readouterr()
+            assert main([str(word) for word in ("select", "ask", plan, "--context", "3,3", "--server", address)]) == 0
+            far, note = capsys.readouterr()
+            assert "No --pin" in note
             assert re.search(r"shown: .*\ntold:  3,3", far)
             answer(capsys, "select", "plan", tree, "--sensitive", "3,3", "--leaves", 4, "--out", plan)
             refused = json.loads(answer(capsys, *asked, code=2))
@@ -76,6 +79,31 @@ def test_a_client_asks_a_server_that_runs(made, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("hubbub.server.Serving.run", run)
     answer(capsys, "select", "serve", log, "--hierarchy", tree, "--port", 0, "--json")
     assert ran
+
+
+def test_a_plan_for_who_knows_how_often_contexts_occur(made, capsys, tmp_path):
+    tree, log, plan = made
+    words = ("select", "plan", tree, "--sensitive", "0,0", "--out", plan, "--json", "--prior")
+    by_log = json.loads(answer(capsys, *words, log, "--rise", "0.1"))
+    assert by_log["coarser"] == [{"node": "0,0 x4", "contexts": 16}]  # 201 of 421: no part of it may say more
+    assert "holds the given prior" in by_log["promise"]
+    known = tmp_path / "known.csv"
+    known.write_text('context,weight\n"2,2",500\n"1,1",1e1\n')
+    assert json.loads(answer(capsys, *words, known, "--rise", "0.1"))["coarser"] != by_log["coarser"]
+    for text, said in (
+        ('context,weight\n"0,0",-1\n', "line 2 has no number of at least 0 for weight"),
+        ('context,weight\n"0,0",many\n', "line 2 has no number"),
+        ("context,weight\nnowhere,1\n", "line 2 names a context"),
+        ("context,times\n", "lacks a column"),
+        ('context,weight\n"0,0"\n', "too short"),
+    ):
+        known.write_text(text)
+        refused = json.loads(answer(capsys, *words, known, "--rise", "0.1", code=2))
+        assert said in refused["error"]["message"]
+    assert "--rise" in json.loads(answer(capsys, *words, log, "--leaves", 4, code=2))["error"]["message"]
+    assert (
+        "cannot be read" in json.loads(answer(capsys, *words, tmp_path / "x", "--rise", 1, code=2))["error"]["message"]
+    )
 
 
 def test_several_attributes(capsys, tmp_path):

@@ -73,19 +73,33 @@ def plan(
         int | None, typer.Option(help="At least so many contexts for each sensitive one in what is sent.")
     ] = None,
     rise: Annotated[str | None, typer.Option(help="How much belief may rise: 0.1 is ten points of a hundred.")] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            "--prior",
+            help="CSV of how often contexts occur: context, weight (or a log: shown). --rise is then for who knows it; "
+            "1 is added to every context.",
+        ),
+    ] = None,
     finest: Annotated[int | None, typer.Option(help="Never tell more than so many levels below the top.")] = None,
     as_json: Json = False,
 ) -> None:
     """Plan what a person's client tells instead of the context."""
-    from hubbub.personal import Combined, Cut, Sensitive
-    from hubbub.personal.reading import load_hierarchy
+    from hubbub.personal import Combined, Cut, Prior, Sensitive
+    from hubbub.personal.reading import load_hierarchy, read_weights
 
     output = Output(as_json)
-    check_output(out, [tree])
+    check_output(out, [tree, prior])
+    if prior is not None and rise is None:
+        raise InvalidParameter(
+            "--prior says what somebody believes beforehand, and only --rise bounds what becomes of that.",
+            "Add --rise 0.1, say.",
+        )
     contexts = load_hierarchy(tree)
     attributes = set(contexts.attributes) if isinstance(contexts, Combined) else set()
     things = [Sensitive(*(_named(word, attributes) for word in _either(contexts, text))) for text in sensitive]
-    cut = Cut.plan(contexts, things, leaves=leaves, rise=rise, finest=finest)
+    belief = None if prior is None else Prior(contexts, read_weights(prior, contexts))
+    cut = Cut.plan(contexts, things, leaves=leaves, rise=rise, prior=belief, finest=finest)
     cut.save(out)
     output.text(cut.words)
     coarser = [contexts.named(name) for name in sorted(cut.stops)]
@@ -190,6 +204,8 @@ def ask(
         shown = Client(_bytes(plan_file), pin=pin).ask(true, server, k)
     except ClientRefusal as error:
         raise InvalidInput(str(error), "See `hubbub select ask --help`.") from None
+    if pin is None:
+        output.note("No --pin: nothing would notice another plan, and two plans may tell together what neither does.")
     output.text(f"shown: {shown.result or 'nothing is worth showing'}")
     output.text(f"told:  {shown.sent}")
     output.document({"shown": shown.result, "told": shown.sent})
