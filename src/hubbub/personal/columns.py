@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +15,8 @@ from hubbub.personal.hierarchy import ContextHierarchy
 from hubbub.personal.node import Node
 from hubbub.personal.rates import ClickRates
 from hubbub.personal.selector import check_chances, check_rates
+
+Below: TypeAlias = Mapping[str, Mapping[str, Node]]
 
 UNSEEN = 1.0
 """The weight of all contexts together that have no row in the log, below the node that is asked for: one event, of
@@ -26,6 +30,16 @@ class Columns:
     rates: NDArray[np.float64]
     chances: NDArray[np.float64]
     runs: tuple[tuple[int, int], ...]
+
+    def firsts(self) -> NDArray[np.int64]:
+        """The first context of each column, counted from the first of the node."""
+        found = np.full(len(self.chances), -1, dtype=np.int64)
+        at = 0
+        for length, column in self.runs:
+            if found[column] < 0:
+                found[column] = at
+            at += length
+        return found
 
 
 class RateTable:
@@ -47,7 +61,8 @@ class RateTable:
             )
         self.chances = check_chances(chances, hierarchy.contexts)
 
-    def under(self, node: Node) -> Columns:
+    def under(self, node: Node, apart: Below = MappingProxyType({})) -> Columns:
+        del apart  # here every context has a column of its own
         some = slice(node.first, node.first + node.leaves)
         chances = self.chances[some]
         even = np.ones(node.leaves) if not chances.sum() > 0 else chances
@@ -70,7 +85,8 @@ class LearnedTable:
             name: sorted(children.values(), key=lambda child: child.first) for name, children in rates.below.items()
         }
 
-    def under(self, node: Node) -> Columns:
+    def under(self, node: Node, apart: Below = MappingProxyType({})) -> Columns:
+        """`apart`: children, by their parent's name, that have columns of their own though nobody was seen there."""
         way = self.hierarchy.way(node.first)
         vector = np.zeros(len(self.results))
         for above in way[: node.depth + 1]:
@@ -79,7 +95,7 @@ class LearnedTable:
         chances: list[float] = []
         unseen: list[int] = []
         runs: list[tuple[int, int]] = []
-        self._walk(node, vector, columns, chances, unseen, runs)
+        self._walk(node, vector, apart, columns, chances, unseen, runs)
         whole = sum(unseen)
         parts = [number / whole if whole else 0.0 for number in unseen]
         weights = np.array(chances) + UNSEEN * np.array(parts)
@@ -111,6 +127,7 @@ class LearnedTable:
         self,
         node: Node,
         vector: NDArray[np.float64],
+        apart: Below,
         columns: list[NDArray[np.float64]],
         chances: list[float],
         unseen: list[int],
@@ -118,6 +135,9 @@ class LearnedTable:
     ) -> None:
         """Columns, how often their contexts occurred, and how many contexts of each never did."""
         children = self._below.get(node.name, [])
+        if node.name in apart:
+            both = {child.name: child for child in [*children, *apart[node.name].values()]}
+            children = sorted(both.values(), key=lambda child: child.first)
         rest = -1
         at = node.first
         for child in [*children, None]:
@@ -134,5 +154,5 @@ class LearnedTable:
                     unseen[rest] += end - at
                 runs.append((end - at, rest))
             if child is not None:
-                self._walk(child, self._sharpened(vector, child), columns, chances, unseen, runs)
+                self._walk(child, self._sharpened(vector, child), apart, columns, chances, unseen, runs)
                 at = child.first + child.leaves

@@ -101,7 +101,7 @@ class ClickRates:
             raise InvalidInput(
                 "A context occurs less than 0 times, or no number of times.", "Give how often, by its number."
             )
-        self.below = _children(hierarchy, self.tallies, self.events) if below is None else below
+        self.below = children_of(hierarchy, self.tallies, self.events) if below is None else below
         self.results = tuple(dict.fromkeys(result for found in self.tallies.values() for result in found))
         if not self.results:
             raise InvalidInput("Nothing was shown: there is no rate to learn.", "Give at least one row.")
@@ -251,7 +251,10 @@ def _listed(below: dict[str, dict[str, Node]], path: Sequence[Node]) -> None:
         below.setdefault(node.name, {})[child.name] = child
 
 
-def _children(hierarchy: ContextHierarchy, names: Iterable[str], contexts: Iterable[int]) -> dict[str, dict[str, Node]]:
+def children_of(
+    hierarchy: ContextHierarchy, names: Iterable[str], contexts: Iterable[int] = ()
+) -> dict[str, dict[str, Node]]:
+    """Under each node those of its children in or below which one of these nodes or contexts lies."""
     below: dict[str, dict[str, Node]] = {}
     for leaf in contexts:
         _listed(below, hierarchy.way(leaf))

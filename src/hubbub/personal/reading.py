@@ -119,9 +119,9 @@ def read_weights(path: Path, hierarchy: ContextHierarchy) -> Iterator[tuple[Any,
         yield context, row[weight]
 
 
-def read_bids(path: Path) -> dict[str, float]:
-    """Rows of result, bid."""
-    found: dict[str, float] = {}
+def read_bids(path: Path, hierarchy: ContextHierarchy) -> dict[str, dict[str, float]]:
+    """Rows of result, bid; with a column `node`, for the contexts below that node alone."""
+    found: dict[str, dict[str, float]] = {}
     for number, row in _rows(path, ["result", "bid"]):
         try:
             bid = float(row["bid"])
@@ -129,7 +129,14 @@ def read_bids(path: Path) -> dict[str, float]:
             raise InvalidInput(f"{path}: line {number} has no number for the bid.", "Write one.") from None
         if not (isfinite(bid) and bid >= 0):
             raise InvalidInput(f"{path}: line {number} has a bid below 0, or without an end.", "0 shows it to nobody.")
-        found[row["result"]] = bid
+        try:
+            node = hierarchy.named(row.get("node") or hierarchy.root.name).name
+        except UnknownKey:
+            raise InvalidInput(
+                f"{path}: line {number} names a node that the hierarchy does not have.",
+                "Name a context, or a node above it; nothing where the bid is for all.",
+            ) from None
+        found.setdefault(row["result"], {})[node] = bid
     return found
 
 

@@ -40,6 +40,12 @@ def test_choosing(made, capsys, tmp_path):
     bids.write_text("result,bid\ngym,9\n")
     words = ["select", "choose", log, "--hierarchy", tree, "--bids", bids, "--k", 1, "--ban", "cafe"]
     assert "gym" in answer(capsys, *words)
+    bids.write_text('result,bid,node\ngym,9,"3,3"\nbar,0,"0,0 x2"\nbar,5,"2,0 x2"\ncafe,1,\n')
+    there = ["select", "choose", log, "--hierarchy", tree, "--bids", bids, "--k", 1, "--json", "--node"]
+    found = {name: json.loads(answer(capsys, *there, name))["results"] for name in ("3,3", "0,0 x2", "2,0 x2")}
+    assert found == {"3,3": ["gym"], "0,0 x2": ["cafe"], "2,0 x2": ["bar"]}
+    bids.write_text("result,bid,node\ngym,9,nowhere\n")
+    assert "line 2 names a node" in json.loads(answer(capsys, *there, "3,3", code=2))["error"]["message"]
     bids.write_text("result,bid\npool,9\n")
     assert "never shown" in json.loads(answer(capsys, *words, "--json", code=2))["error"]["message"]
 

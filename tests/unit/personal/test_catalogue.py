@@ -51,6 +51,58 @@ def test_bids_and_bans_change_what_is_answered():
     assert ask(served, "0,0 x4", 1)["results"] == ["shop 5"]
 
 
+BY_NODE = {"0,0 x4": 2, "0,0 x2": 5, "1,1": 0, "3,3": 9}
+
+
+def bid_at(name, bids):
+    """That of the lowest node that has one; by looking at every node above a context."""
+    return next((bids[node.name] for node in reversed(TOWN.path(name)) if node.name in bids), 1)
+
+
+def test_bids_by_context_change_what_is_answered_there_and_nowhere_else():
+    served = Catalogue(RateTable(TOWN, NAMES, RATES), bids={"shop 3": BY_NODE, "shop 4": {"2,0 x2": 7}, "shop 5": 3})
+    for name in ("0,0 x4", "0,0 x2", "2,0 x2", "1,1", "3,2"):
+        node = TOWN.named(name)
+        below = [leaf.name for leaf in TOWN.leaves(node)]
+        bids = np.ones((12, node.leaves))
+        bids[3] = [bid_at(leaf, BY_NODE) for leaf in below]
+        bids[4] = [bid_at(leaf, {"2,0 x2": 7}) for leaf in below]
+        bids[5] = 3
+        chosen = Selector(NAMES, RATES[:, node.first : node.first + node.leaves], bids=bids).choose(3)
+        said = ask(served, name)
+        assert (said["results"], said["value"]) == (list(chosen.results), pytest.approx(chosen.value))
+    served.set_bid("shop 3", 1)
+    served.set_bid("shop 4", 1)
+    served.set_bid("shop 5", 1)
+    assert ask(served, "0,0 x4") == ask(Catalogue(RateTable(TOWN, NAMES, RATES)), "0,0 x4")
+    assert served._apart == {}
+
+
+def test_bids_by_context_divide_contexts_that_nobody_was_seen_in():
+    """They share a column as long as their bids are the same."""
+    rows = [("0,0", "a", 100, 50), ("0,0", "b", 100, 10), ("1,1", "b", 100, 60), ("3,2", "c", 50, 20)]
+    table = LearnedTable(ClickRates.fit(TOWN, rows))
+    served = Catalogue(table, bids={"a": {"3,3": 9, "2,2 x2": 3}, "b": {"2,1": 0}, "c": 2})
+    client = Client(Cut(TOWN, finest=0).to_bytes())
+    columns = table.under(TOWN.root)
+    at = [column for length, column in columns.runs for _ in range(length)]
+    rates = columns.rates[:, at]
+    bids = np.ones((3, 16))
+    for leaf in TOWN.leaves():
+        bids[0, leaf.first] = bid_at(leaf.name, {"3,3": 9, "2,2 x2": 3})
+        bids[1, leaf.first] = bid_at(leaf.name, {"2,1": 0})
+    bids[2] = 2
+    chances = [weights(columns, TOWN, TOWN.root)[leaf.name] for leaf in TOWN.leaves()]
+    for k in (1, 2, 3):
+        chosen = Selector(table.results, rates, bids=bids, chances=chances).choose(k)
+        answer = served.answer(client.request("0,0", k))
+        assert json.loads(answer)["results"] == list(chosen.results)
+        assert json.loads(answer)["value"] == pytest.approx(chosen.value)
+        for leaf in TOWN.leaves():
+            best = chosen.best[leaf.first]
+            assert client.pick(leaf.name, answer) == (None if best < 0 else chosen.results[best])
+
+
 def test_answers_are_never_longer_than_ten_kilobytes():
     wide = Categories.of_grid(64, 64)
     rates = np.random.default_rng(2).random((30, 4096))
@@ -236,6 +288,8 @@ REFUSED = [
     (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), min_leaves=0), InvalidParameter, "min_leaves"),
     (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), bids={"x": 1}), UnknownKey, "no result"),
     (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), bids={"shop 1": -1}), InvalidParameter, "negative"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), bids={"shop 1": {"9,9": 1}}), UnknownKey, "bid names a node"),
+    (lambda: Catalogue(RateTable(TOWN, NAMES, RATES), bids={"shop 1": {"0,0": -1}}), InvalidParameter, "negative"),
     (lambda: Catalogue(RateTable(TOWN, NAMES, RATES)).ban(["x"]), UnknownKey, "no result"),
     (lambda: Catalogue(RateTable(TOWN, [], [])), InvalidParameter, "one row"),
 ]

@@ -20,7 +20,9 @@ Log = Annotated[Path, typer.Argument(help="CSV of what was shown and clicked: co
 Tree = Annotated[
     Path, typer.Option("--hierarchy", help="The hierarchy of contexts, as `hubbub select hierarchy` writes it.")
 ]
-Bids = Annotated[Path | None, typer.Option("--bids", help="CSV of bids: result, bid. 1 for each that is not there.")]
+Bids = Annotated[
+    Path | None, typer.Option("--bids", help="CSV of bids: result, bid, and node where it is for a part. Otherwise 1.")
+]
 Support = Annotated[float, typer.Option(help="How often a result must have been shown for a rate of its own.")]
 Floor = Annotated[float, typer.Option(help="The CTR below which nothing is shown.")]
 Cost = Annotated[float, typer.Option(help="What each result that is sent must bring at least.")]
@@ -245,14 +247,17 @@ def _catalogue(
     from hubbub.personal.reading import read_bids, read_log
 
     rates = ClickRates.fit(contexts, read_log(log, contexts), min_support=min_support)
-    offered = {} if bids is None else read_bids(bids)
+    offered = {} if bids is None else read_bids(bids, contexts)
+    top = contexts.root.name
     unknown = set(offered) - set(rates.results)
     if unknown:
         raise InvalidParameter(
             f"{len(unknown)} results have a bid and were never shown.",
             "Leave them out of the bids, or show them first.",
         )
-    held = Catalogue(LearnedTable(rates), bids=offered, floor=floor, cost=cost, most=62, min_leaves=min_leaves)
+    # One bid for all contexts is a number, which needs no table of bids.
+    simple = {name: found[top] if set(found) == {top} else found for name, found in offered.items()}
+    held = Catalogue(LearnedTable(rates), bids=simple, floor=floor, cost=cost, most=62, min_leaves=min_leaves)
     held.ban(ban or [])
     return held
 
