@@ -26,6 +26,15 @@ PROGRAMS = {
     "plan": ["only zeros", "Epsilon for an error of 0.1"],
 }
 """What each of them says, among other things."""
+LONGER = {
+    "clicks": [
+        "What one client answers in all 2 rounds together",
+        "ice cream, park: of north",
+        '{"node": "town", "k": 2}, park: ice cream',
+        '{"node": "town", "k": 2}, zoo: umbrella',
+    ],
+}
+"""Whole ways through several rooms: runnable, and named in the guide of their room."""
 
 
 def program(name):
@@ -33,7 +42,7 @@ def program(name):
 
 
 def test_these_are_all():
-    assert {path.stem for path in FOLDER.glob("*.py")} == set(PROGRAMS)
+    assert {path.stem for path in FOLDER.glob("*.py")} == {*PROGRAMS, *LONGER}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -42,17 +51,22 @@ def test_under_ten_lines_of_code(name):
     assert len({number for line in lines for number in range(line.lineno, (line.end_lineno or 0) + 1)}) < 10
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS, *LONGER])
 def test_it_runs(tmp_path, name):
     for path in FOLDER.iterdir():
         shutil.copy(path, tmp_path)
     # -P: a program called ranges.py must not be found by those who look for a module of that name.
     done = subprocess.run([sys.executable, "-P", f"{name}.py"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for words in PROGRAMS[name]:
+    for words in (PROGRAMS | LONGER)[name]:
         assert words in done.stdout
     if name == "weekly_cases":
         assert (tmp_path / "released.csv").read_text().startswith("tick,start,key,value")
+
+
+@pytest.mark.parametrize("name", LONGER)
+def test_a_guide_leads_to_it(name):
+    assert any(f"(samples/{name}.py)" in page.read_text() for page in (ROOT / "docs").glob("*.md"))
 
 
 def test_the_quickstart_shows_them_as_they_are():
