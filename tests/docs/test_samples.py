@@ -26,9 +26,17 @@ PROGRAMS = {
     "plan": ["only zeros", "Epsilon for an error of 0.1"],
 }
 """What each of them says, among other things."""
-PAGES = {"clicks": ["in all 3 rounds together", "round 2: north", "round 3: park, port", "too few: south", "of town;"]}
+PAGES = {
+    "clicks": ["in all 3 rounds together", "round 2: north", "round 3: park, port", "too few: south", "of town;"],
+    "chosen_by_clicks": [
+        "What one client answers in all 2 rounds together",
+        "ice cream, park: of north",
+        '{"node": "town", "k": 2}, park: ice cream',
+        '{"node": "town", "k": 2}, zoo: umbrella',
+    ],
+}
 """Longer ones, up to a page, and the guide that names each."""
-GUIDES = {"clicks": "gather.md"}
+GUIDES = {"clicks": "gather.md", "chosen_by_clicks": "personal.md"}
 
 
 def program(name):

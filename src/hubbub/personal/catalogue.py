@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from threading import RLock
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hubbub.errors import InvalidInput, InvalidParameter, TooFine, UnknownKey
+from hubbub.errors import InvalidParameter, TooFine, UnknownKey
 from hubbub.personal.choice import Choice
-from hubbub.personal.client import LETTERS, NOTHING
-from hubbub.personal.columns import Columns
+from hubbub.personal.client import LETTERS
+from hubbub.personal.columns import Below, Columns
 from hubbub.personal.hierarchy import ContextHierarchy
 from hubbub.personal.node import Node
-from hubbub.personal.selector import Selector
+from hubbub.personal.rates import children_of
+from hubbub.personal.selector import Selector, check_cost, check_floor, several
+from hubbub.personal.wire import read_request, written
 
-MOST_BYTES = 10_000
-"""An answer is never longer."""
 _KEPT_ANSWERS = 4096
+_KEPT_SELECTORS = 1024
 _KEPT_CELLS = 2**25
-"""Numbers of the selectors that are kept ready: a quarter of a gigabyte, and as much again for their bids."""
-_LONGEST_REQUEST = 4096
+"""Numbers of the selectors that are kept ready: a quarter of a gigabyte, and as much again for their worth."""
+_BESIDES = 16
+"""What a selector holds of each result besides its rates: its name's place, its sum, its bid."""
+
+
+Bid: TypeAlias = float | Mapping[str, float]
+"""What a result pays: in every context, or by the name of a node."""
 
 
 class Table(Protocol):
@@ -35,22 +41,24 @@ class Table(Protocol):
     @property
     def results(self) -> Sequence[str]: ...
 
-    def under(self, node: Node) -> Columns: ...
+    def under(self, node: Node, apart: Below = ...) -> Columns: ...
 
 
 class Catalogue:
     """Answers requests of clients, who say a node and never a context.
 
-    `bids` by result, 1 where none is given; `floor` the CTR below which nothing is shown; `cost` what each result that
-    is sent must bring; `most` the largest k; `min_leaves` how many contexts a node must have: a request that is finer
-    is refused, for who sends it may have sent more than was meant. Safe for threads.
+    `bids` by result, 1 where none is given; or by result and node, {"bar": {"north": 5}}: in each context that of the
+    lowest node that has one, 0 where it must not be shown. `floor` the CTR below which nothing is shown; `cost` what
+    each result that is sent must bring; `most` the largest k; `min_leaves` how many contexts a node must have: a
+    request that is finer is refused, for who sends it may have sent more than was meant. Safe for threads. What was
+    asked last (nodes, no context, nobody's name) stays in memory, within bounds, so that it need not be chosen again.
     """
 
     def __init__(
         self,
         table: Table,
         *,
-        bids: Mapping[str, float] | None = None,
+        bids: Mapping[str, Bid] | None = None,
         floor: float = 0.0,
         cost: float = 0.0,
         most: int = 20,
@@ -60,29 +68,53 @@ class Catalogue:
             raise InvalidParameter(f"`most` lies between 1 and {len(LETTERS)}; got {most!r}.", "10 or 20 is usual.")
         if isinstance(min_leaves, bool) or not isinstance(min_leaves, int) or min_leaves < 1:
             raise InvalidParameter(f"`min_leaves` is a whole number from 1 on; got {min_leaves!r}.")
-        self.table, self.floor, self.cost, self.most, self.min_leaves = table, floor, cost, most, min_leaves
+        self.table, self.floor, self.cost = table, check_floor(floor), check_cost(cost)
+        self.most, self.min_leaves = most, min_leaves
         self._bids = dict.fromkeys(table.results, 1.0)
+        self._by_node: dict[str, dict[Node, float]] = {}
+        self._apart: Below = {}
         self._banned: set[str] = set()
         self._selectors: OrderedDict[str, tuple[Selector, Columns]] = OrderedDict()
+        self._cells = 0
         self._answers: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._lock = RLock()
         for name, bid in (bids or {}).items():
             self.set_bid(name, bid)
 
-    def set_bid(self, result: str, bid: float) -> None:
-        """Change a bid: what is kept is changed in place."""
+    def set_bid(self, result: str, bid: Bid) -> None:
+        """Change what a result pays; one number is changed in place in what is kept."""
         if result not in self._bids:
             raise UnknownKey("There is no result of that name.", "See `catalogue.table.results`.")
+        by_node: dict[Node, float] = {}
+        for name, one in bid.items() if isinstance(bid, Mapping) else ():
+            Selector([result], [[0.0]], bids=one)  # refuses a bid that cannot be before anything is changed
+            by_node[self._place(name)] = float(one)
+        if not isinstance(bid, Mapping):
+            Selector([result], [[0.0]], bids=bid)
         with self._lock:
-            Selector([result], [[0.0]], bids=bid)  # refuses a bid that cannot be before anything is changed
-            self._bids[result] = float(bid)
+            self._bids[result] = 1.0 if isinstance(bid, Mapping) else float(bid)
+            if by_node or result in self._by_node:  # contexts are divided into other columns
+                self._by_node.pop(result, None)
+                self._by_node.update({result: by_node} if by_node else {})
+                names = {node.name for nodes in self._by_node.values() for node in nodes}
+                self._apart = children_of(self.table.hierarchy, names)
+                self._selectors.clear()
+                self._cells = 0
             for selector, _ in self._selectors.values():
-                selector.set_bid(result, bid)
+                selector.set_bid(result, self._bids[result])
             self._answers.clear()
+
+    def _place(self, name: str) -> Node:
+        try:
+            return self.table.hierarchy.named(name)
+        except UnknownKey:
+            raise UnknownKey(
+                "A bid names a node that the hierarchy does not have.", "Name a context, or a node above it."
+            ) from None
 
     def ban(self, results: Iterable[str]) -> None:
         """Leave these results out from now on, and no others."""
-        names = set(results)
+        names = set(several(results))
         if not names <= set(self._bids):
             raise UnknownKey("There is no result of that name.", "See `catalogue.table.results`.")
         with self._lock:
@@ -105,19 +137,19 @@ class Catalogue:
 
     def kept(self, request: bytes) -> bytes | None:
         """The answer, if it was given before and nothing has changed; without waiting for anybody."""
-        return self._answers.get(_read(request))
+        return self._answers.get(read_request(request))
 
     def answer(self, request: bytes) -> bytes:
         """A request of a client, `{"node", "k"}`, and what it gets; both are JSON. What was sent is not repeated in
         errors."""
-        name, k = _read(request)
+        name, k = read_request(request)
         with self._lock:
             kept = self._answers.get((name, k))
             if kept is not None:
                 self._answers.move_to_end((name, k))
                 return kept
             choice, columns = self.choose(name, k)
-            made = _written(name, choice, columns)
+            made = written(self.table.hierarchy.digest, name, choice, columns)
             self._answers[name, k] = made
             if len(self._answers) > _KEPT_ANSWERS:
                 self._answers.popitem(last=False)
@@ -128,18 +160,32 @@ class Catalogue:
         if kept is not None:
             self._selectors.move_to_end(node.name)
             return kept
-        columns = self.table.under(node)
+        columns = self.table.under(node, self._apart)
         bids = np.array([self._bids[name] for name in self.table.results])
+        if any(one.shared(node) for nodes in self._by_node.values() for one in nodes):
+            bids = self._by_column(bids, node, columns)
         made = (
             Selector(self.table.results, columns.rates, bids=bids, chances=columns.chances, floor=self.floor),
             columns,
         )
         self._selectors[node.name] = made
-        held = sum(selector.contexts for selector, _ in self._selectors.values()) * len(self._bids)
-        while held > _KEPT_CELLS and len(self._selectors) > 1:
+        self._cells += self._held(made[0])
+        while len(self._selectors) > 1 and (self._cells > _KEPT_CELLS or len(self._selectors) > _KEPT_SELECTORS):
             _, (old, _) = self._selectors.popitem(last=False)
-            held -= old.contexts * len(self._bids)
+            self._cells -= self._held(old)
         return made
+
+    def _by_column(self, bids: NDArray[np.float64], node: Node, columns: Columns) -> NDArray[np.float64]:
+        """bids[result][column]: all contexts of a column have the same, since `_apart` divides them."""
+        table = np.repeat(bids[:, None], len(columns.chances), axis=1)
+        firsts = columns.firsts() + node.first
+        for place, name in enumerate(self.table.results):
+            for one, bid in sorted(self._by_node.get(name, {}).items(), key=lambda pair: pair[0].depth):
+                table[place, (firsts >= one.first) & (firsts < one.first + one.leaves)] = bid
+        return table
+
+    def _held(self, selector: Selector) -> int:
+        return ((2 if self._by_node else 1) * selector.contexts + _BESIDES) * len(self._bids)
 
     def about(self) -> dict[str, Any]:
         """What anybody may know: which hierarchy clients must have, and the limits."""
@@ -153,57 +199,3 @@ class Catalogue:
 
     def __repr__(self) -> str:
         return f"Catalogue({len(self._bids):,} results, {self.table.hierarchy!r})"
-
-
-def _read(request: bytes) -> tuple[str, int]:
-    try:
-        if len(request) > _LONGEST_REQUEST:
-            raise ValueError
-        facts = json.loads(request)
-        if set(facts) != {"node", "k"}:  # anything else might be what the person keeps to themselves
-            raise ValueError
-        name, k = facts["node"], facts["k"]
-        if not isinstance(name, str) or isinstance(k, bool) or not isinstance(k, int):
-            raise ValueError
-    except (ValueError, TypeError, RecursionError):
-        raise InvalidInput(
-            "A request is a JSON object with `node` and `k`, and nothing else.", 'Send {"node": "town", "k": 10}.'
-        ) from None
-    return name, k
-
-
-def _written(name: str, choice: Choice, columns: Columns) -> bytes:
-    """The answer; where it would be too long, contexts that are rarely met are shown nothing."""
-    letters = [NOTHING if place < 0 else LETTERS[place] for place in choice.best.tolist()]
-    shares = columns.chances / columns.chances.sum()
-    kept = len(columns.chances)
-    order = np.argsort(-shares, kind="stable")
-    while True:
-        known = set(order[:kept].tolist())
-        lengths: list[int] = []
-        best: list[str] = []
-        for length, column in columns.runs:
-            letter = letters[column] if column in known else NOTHING
-            if best and best[-1] == letter:
-                lengths[-1] += length
-            else:
-                lengths.append(length)
-                best.append(letter)
-        facts = {
-            "node": name,
-            "results": list(choice.results),
-            "lengths": lengths,
-            "best": "".join(best),
-            "value": choice.value,
-            "bound": choice.bound,
-            "left_out": float(shares[order[kept:]].sum()),
-        }
-        text = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).encode()
-        if len(text) <= MOST_BYTES:
-            return text
-        if not kept:
-            raise InvalidParameter(
-                f"The names of {len(choice.results)} results alone are longer than {MOST_BYTES:,} bytes.",
-                "Give results short names, and keep what they stand for elsewhere.",
-            )
-        kept //= 2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from hubbub.errors import InvalidParameter
-from hubbub.personal.hierarchy import ContextHierarchy, unknown_context, unknown_node
+from hubbub.personal.hierarchy import ContextHierarchy, check_words, unknown_context, unknown_node
 from hubbub.personal.node import Node
 from hubbub.released import Hierarchy
 
@@ -38,6 +38,7 @@ class Categories(ContextHierarchy):
                 'Give {"food": None, "cafe": "food"}.',
             )
         given = dict(parents)
+        check_words(given)
         if not given:
             raise InvalidParameter("A hierarchy has at least one context.", 'Give {"food": None, "cafe": "food"}.')
         tops = [name for name, parent in given.items() if parent is None]
@@ -169,7 +170,11 @@ class Categories(ContextHierarchy):
     @classmethod
     def _from(cls, facts: Mapping[str, Any]) -> Categories:
         names, above = list(facts["names"]), list(facts["parents"])
-        if len(names) != len(above) or not all(isinstance(up, int) and -1 <= up < len(names) for up in above):
+        if (
+            len(set(names)) != len(above)
+            or len(names) != len(above)
+            or not all(isinstance(up, int) and -1 <= up < len(names) for up in above)
+        ):
             raise KeyError
         return cls({name: None if up < 0 else names[up] for name, up in zip(names, above, strict=True)})
 

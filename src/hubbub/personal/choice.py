@@ -15,8 +15,8 @@ class Choice:
     """At most k results for one generalised context, the most useful first.
 
     `value` is what they are expected to bring, less what sending them costs; `bound` is what no choice of at most as
-    many can exceed; `everything` what sending all results would bring. `best[c]` says which of the results is the best
-    in context c, or -1 where none is worth showing.
+    many can exceed; `everything` what sending all results that are not banned would bring, before cost. `best[c]` says
+    which of the results is the best in context c, or -1 where none is worth showing.
     """
 
     results: tuple[str, ...]

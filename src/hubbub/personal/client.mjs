@@ -1,16 +1,25 @@
 // The person's half in JavaScript: says a generalised context, and picks the best result for the true one.
 // One module, no dependencies. docs/personal.md describes what is read and sent.
 
-const VERSION = 1;
+const VERSION = 2; // of plans and of answers
 const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const NOTHING = "-";
 const GRAIN = 1e-6;
+const NUMBER = /^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$/;
 const MILLISECONDS = 10000;
+const MOST = 65536;
+const STATUS = {
+  404: "The server knows no such node: client and server have different hierarchies.",
+  409: "The server refuses requests that leave so few contexts open: plan a coarser cut.",
+  422: "The server does not send so many results: ask for a smaller k.",
+};
 
 const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 const product = (numbers) => numbers.reduce((one, other) => one * other, 1);
 const unknown = () => new ClientRefusal("A context is not among the plan's; nothing was sent.");
+
+const unfit = () => new ClientRefusal("The answer does not fit what was asked.");
 
 export class ClientRefusal extends Error {}
 
@@ -50,6 +59,14 @@ function text(number, level) {
   return (number < 0 ? "-" : "") + (level ? `${whole}.${digits.slice(-level)}` : whole);
 }
 
+// Two numbers, or texts of numbers: nothing else, since a device that does not know its place may say null.
+function position(context) {
+  const given = typeof context === "string" ? context.split(",") : context;
+  if (!Array.isArray(given) || given.length !== 2) throw unknown();
+  if (!given.every((one) => typeof one === "number" || (typeof one === "string" && NUMBER.test(one)))) throw unknown();
+  return given.map(Number);
+}
+
 class Decimals {
   #box;
 
@@ -59,15 +76,12 @@ class Decimals {
 
   path(context) {
     const { south, west, north, east, digits } = this.#box;
-    const given = typeof context === "string" ? context.split(",") : context;
-    if (!Array.isArray(given) || given.length !== 2) throw unknown();
-    const [latitude, longitude] = given.map((part) => (typeof part === "string" && !part.trim() ? NaN : Number(part)));
-    if (!Number.isFinite(latitude) || !Number.isFinite(longitude)) throw unknown();
+    const [latitude, longitude] = position(context);
+    if (!(latitude >= south && latitude <= north && longitude >= west && longitude <= east)) throw unknown();
     const unit = 10 ** digits;
-    const up = Math.floor(latitude * unit + GRAIN) - (latitude === north ? 1 : 0);
-    const across = Math.floor(longitude * unit + GRAIN) - (longitude === east ? 1 : 0);
+    const up = Math.min(Math.floor(latitude * unit + GRAIN), north * unit - 1); // the last cells hold the border
+    const across = Math.min(Math.floor(longitude * unit + GRAIN), east * unit - 1);
     const [y, x] = [up - south * unit, across - west * unit];
-    if (!(y >= 0 && y < (north - south) * unit && x >= 0 && x < (east - west) * unit)) throw unknown();
     let first = Math.floor(y / unit) * (east - west) + Math.floor(x / unit);
     const found = [["*", 0, (north - south) * (east - west) * 100 ** digits]];
     for (let level = 0; level <= digits; level++) {
@@ -116,6 +130,36 @@ class Combined {
 const KINDS = { categories: Categories, decimals: Decimals, combined: Combined };
 const treeOf = (facts) => new KINDS[facts.kind](facts);
 
+// Results, lengths of runs, and the letter of each: all of them sound, whatever the context is. As in client.py.
+function judged(answer, tree, name, leaves, k) {
+  let facts;
+  try {
+    facts = JSON.parse(answer);
+  } catch {
+    throw unfit();
+  }
+  if (facts === null || typeof facts !== "object" || Array.isArray(facts)) throw unfit();
+  if (facts.version !== VERSION)
+    throw new ClientRefusal(`The answer is not of version ${VERSION}, which this client reads.`);
+  if (facts.hierarchy !== tree)
+    throw new ClientRefusal("Client and server have different hierarchies; the answer was not used.");
+  const { results, lengths, best } = facts;
+  if (facts.node !== name || typeof best !== "string") throw unfit();
+  const named = (one) => typeof one === "string" && one !== "" && !/\p{Surrogate}/u.test(one);
+  if (!Array.isArray(results) || results.length > k || !results.every(named)) throw unfit();
+  if (new Set(results).size !== results.length) throw unfit();
+  const letters = NOTHING + LETTERS.slice(0, results.length);
+  if (!Array.isArray(lengths) || lengths.length !== best.length) throw unfit();
+  if (![...best].every((letter) => letters.includes(letter))) throw unfit();
+  let left = leaves;
+  for (const length of lengths) {
+    if (!Number.isInteger(length) || length < 1 || length > left) throw unfit();
+    left -= length;
+  }
+  if (left !== 0) throw unfit();
+  return facts;
+}
+
 // Sends a body and nothing else: no cookie, no referrer.
 async function post(address, body) {
   const answer = await fetch(address, {
@@ -128,14 +172,33 @@ async function post(address, body) {
     redirect: "error",
     signal: AbortSignal.timeout(MILLISECONDS),
   });
-  if (!answer.ok) throw new Error(String(answer.status));
-  return answer.text();
+  if (answer.status !== 200)
+    throw new ClientRefusal(STATUS[answer.status] ?? `The server refused, with status ${answer.status}.`);
+  const parts = [];
+  let size = 0;
+  for (const reader = answer.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    if ((size += value.length) > MOST) {
+      await reader.cancel();
+      throw unfit();
+    }
+  }
+  const whole = new Uint8Array(size);
+  parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(whole);
+  } catch {
+    throw unfit();
+  }
 }
 
 export class Client {
   #tree;
   #stops;
   #finest;
+  #digestOfTree;
   #send;
   digest;
 
@@ -144,25 +207,47 @@ export class Client {
     const client = new Client();
     try {
       const file = JSON.parse(plan);
-      const whole = file.format === "hubbub-personal-plan" && file.version === VERSION;
-      if (!whole || (await digest(file.plan)) !== file.digest) throw new Error();
+      if (file.format !== "hubbub-personal-plan" || typeof file.plan !== "string") throw new Error();
+      if (file.version !== VERSION)
+        throw new ClientRefusal(
+          `The plan is not of version ${VERSION}, which this client reads; make it anew. Nothing was sent.`,
+        );
+      if ((await digest(file.plan)) !== file.digest) throw new Error();
       const facts = JSON.parse(file.plan);
       client.#tree = treeOf(facts.hierarchy);
       if (!Array.isArray(facts.stops) || facts.stops.some((stop) => typeof stop !== "string")) throw new Error("stops");
       client.#stops = new Set(facts.stops);
       client.#finest = facts.finest;
+      client.#digestOfTree = facts.tree;
+      if (typeof facts.tree !== "string") throw new Error("tree");
       client.digest = file.digest;
-    } catch {
-      throw new ClientRefusal("The plan is not whole, was changed, or is of another version.");
+    } catch (error) {
+      if (error instanceof ClientRefusal) throw error;
+      throw new ClientRefusal("The plan is not whole, or was changed; nothing was sent.");
     }
     client.#send = send;
-    if (pin !== null) {
-      const known = pin.getItem("hubbub-personal-plan");
-      if (known !== null && known !== client.digest)
-        throw new ClientRefusal("This person uses another plan. Two plans may tell together what neither tells alone.");
-      pin.setItem("hubbub-personal-plan", client.digest);
-    }
+    if (pin !== null) client.#keep(pin);
     return client;
+  }
+
+  // Remember this plan, or refuse another one.
+  #keep(pin) {
+    const name = "hubbub-personal-plan";
+    let known;
+    try {
+      if (pin.getItem(name) === null) pin.setItem(name, this.digest);
+      known = pin.getItem(name);
+    } catch {
+      throw new ClientRefusal("Which plan a person uses cannot be kept, or not be read; nothing was sent.");
+    }
+    if (!/^[0-9a-f]{64}$/.test(known))
+      throw new ClientRefusal(
+        "The pin is not whole, so which plan this person uses is not known; nothing was sent. Delete it only if this plan is the one that was used.",
+      );
+    if (known !== this.digest)
+      throw new ClientRefusal(
+        "This person uses another plan. Two plans may tell together what neither tells alone; who changes it all the same deletes the pin.",
+      );
   }
 
   #chosen(path) {
@@ -181,26 +266,16 @@ export class Client {
     return JSON.stringify({ node: this.generalise(context), k });
   }
 
-  // The best of the results that were sent, for the true context; null where none is worth showing.
-  pick(context, answer) {
+  // The best of the results that were sent, for the true context; null where none is worth showing. The whole answer is
+  // judged before the context is looked up in it: it is refused for all contexts below a node or for none.
+  pick(context, answer, k = LETTERS.length) {
     const path = this.#tree.path(context);
     const [name, first, leaves] = this.#chosen(path);
-    const bad = () => new ClientRefusal("The answer does not fit what was asked.");
-    let facts;
-    try {
-      facts = JSON.parse(answer);
-      const whole = facts.lengths.every((length) => Number.isInteger(length) && length > 0);
-      const sum = facts.lengths.reduce((one, other) => one + other, 0);
-      if (!whole || sum !== leaves || facts.node !== name || facts.best.length !== facts.lengths.length) throw bad();
-    } catch {
-      throw bad();
-    }
+    const { results, lengths, best } = judged(answer, this.#digestOfTree, name, leaves, k);
     let at = path.at(-1)[1] - first;
-    const run = facts.lengths.findIndex((length) => (at < length ? true : ((at -= length), false)));
-    if (facts.best[run] === NOTHING) return null;
-    const result = facts.results[LETTERS.indexOf(facts.best[run])];
-    if (result === undefined) throw bad();
-    return String(result);
+    let run = 0;
+    for (; at >= lengths[run]; run++) at -= lengths[run];
+    return best[run] === NOTHING ? null : results[LETTERS.indexOf(best[run])];
   }
 
   // Ask a server, and pick.
@@ -209,9 +284,10 @@ export class Client {
     let answer;
     try {
       answer = await this.#send(address, body);
-    } catch {
-      throw new ClientRefusal("The server does not answer, or refused.");
+    } catch (error) {
+      if (error instanceof ClientRefusal) throw error;
+      throw new ClientRefusal("The server does not answer, or not as one does.");
     }
-    return { result: this.pick(context, answer), sent: this.generalise(context) };
+    return { result: this.pick(context, answer, k), sent: this.generalise(context) };
   }
 }

@@ -8,10 +8,11 @@ from math import prod
 from typing import Any, ClassVar
 
 from hubbub.errors import InvalidParameter
-from hubbub.personal.hierarchy import ContextHierarchy, hierarchy_from, unknown_context, unknown_node
+from hubbub.personal.hierarchy import ContextHierarchy, check_words, hierarchy_from, unknown_context, unknown_node
 from hubbub.personal.node import Node
 
-MOST_CONTEXTS = 2**53
+MOST_CONTEXTS = 2**53 - 1
+"""Numbers of contexts are exact in JavaScript up to here."""
 
 
 class Combined(ContextHierarchy):
@@ -41,6 +42,7 @@ class Combined(ContextHierarchy):
                 "Hierarchies are combined by name, at least one, none of them combined itself.",
                 'Give {"place": Decimals(…), "query": Categories(…)}.',
             )
+        check_words(self.attributes)
         unknown = [name for name in order if name not in self.attributes]
         if unknown:
             raise InvalidParameter(
@@ -49,7 +51,7 @@ class Combined(ContextHierarchy):
         self._parts = tuple(self.attributes.values())
         if self.contexts > MOST_CONTEXTS:
             raise InvalidParameter(
-                f"Together the attributes have {self.contexts:,} contexts, more than 2^53.",
+                f"Together the attributes have {self.contexts:,} contexts, 2^53 or more.",
                 "Leave out decimals, or attributes.",
             )
         places = {name: place for place, name in enumerate(self.attributes)}

@@ -19,7 +19,8 @@ from hubbub.personal.prior import Prior
 from hubbub.personal.sensitive import Sensitive, Within, as_sensitive
 
 FORMAT = "hubbub-personal-plan"
-VERSION = 1
+VERSION = 2
+"""Since 2 a plan names the digest of its hierarchy, and a client refuses answers of a server that has another."""
 
 NOT_COVERED = (
     "Somebody who expects other contexts of you than the prior does: belief starts elsewhere and may rise by more.",
@@ -181,7 +182,7 @@ class Cut:
     def to_dict(self) -> dict[str, Any]:
         """The plan as a text inside, so that its digest is of the very bytes that are read."""
         plan = {"hierarchy": self.hierarchy.to_dict(), "finest": self.finest, "stops": sorted(self.stops)}
-        text = json.dumps({**plan, "promise": self.words}, ensure_ascii=False)
+        text = json.dumps({**plan, "tree": self.hierarchy.digest, "promise": self.words}, ensure_ascii=False)
         digest = hashlib.sha256(text.encode()).hexdigest()
         return {"format": FORMAT, "version": VERSION, "digest": digest, "plan": text}
 
@@ -202,10 +203,13 @@ class Cut:
             if hashlib.sha256(file["plan"].encode()).hexdigest() != file["digest"]:
                 raise KeyError
             facts = json.loads(file["plan"])
-            return cls(hierarchy_from(facts["hierarchy"]), facts["stops"], finest=facts["finest"])
+            hierarchy = hierarchy_from(facts["hierarchy"])
+            if facts["tree"] != hierarchy.digest:
+                raise KeyError
+            return cls(hierarchy, facts["stops"], finest=facts["finest"])
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give the file of a plan.") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InvalidInput(
                 f"{path} is not a whole plan of version {VERSION}.", "Write it with `hubbub select plan` or `cut.save`."
             ) from None
@@ -247,8 +251,9 @@ def _unsure(prior: Prior, within: Within, node: Node, limit: Fraction | None) ->
 
 def _unmet(hierarchy: ContextHierarchy, withins: Sequence[Within], leaves: int | None) -> InvalidParameter:
     most = min(hierarchy.contexts // within.inside(hierarchy.root) for within in withins)
+    wanted = leaves if leaves is None or leaves <= 2**53 else "more than 2^53"
     return InvalidParameter(
-        f"No cut has {leaves} contexts for each sensitive one: there are {hierarchy.contexts:,} in all.",
+        f"No cut has {wanted} contexts for each sensitive one: there are {hierarchy.contexts:,} in all.",
         f"Use leaves={most} or fewer, or call fewer contexts sensitive.",
     )
 

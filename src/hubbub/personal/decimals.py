@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from math import floor, isfinite
+from math import floor
+from numbers import Real
 from typing import Any, ClassVar
+
+import numpy as np
 
 from hubbub.errors import InvalidParameter
 from hubbub.personal.hierarchy import ContextHierarchy, unknown_context, unknown_node
 from hubbub.personal.node import Node
 
-MOST = 2**53
+MOST = 2**53 - 1
 """Numbers of contexts are exact in JavaScript up to here."""
 EVERYWHERE = "*"
 _NAME = re.compile(r"(-?[0-9]{1,3}(?:\.[0-9]+)?),(-?[0-9]{1,3}(?:\.[0-9]+)?)")
+_NUMBER = re.compile(r" *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *\Z")
 _GRAIN = 1e-6
 """Of the last digit: 61.22913 is stored a hair below, and must not fall into the cell before."""
 
@@ -47,7 +51,7 @@ class Decimals(ContextHierarchy):
         self._wide, self._high = east - west, north - south
         if not 0 <= digits <= 7 or self._wide * self._high * 100**digits > MOST:
             raise InvalidParameter(
-                f"`digits` is 0 to 7, and the box has at most 2^53 cells; got {digits} digits.",
+                f"`digits` is 0 to 7, and the box has fewer than 2^53 cells; got {digits} digits.",
                 "5 digits are a metre; use fewer, or a smaller box.",
             )
 
@@ -67,7 +71,10 @@ class Decimals(ContextHierarchy):
 
     def path(self, context: Any) -> tuple[Node, ...]:
         """`context` is (latitude, longitude), or a text "61.22913,-149.912044"."""
-        return self.way(self._number(*_position(context)))
+        latitude, longitude = _position(context)
+        if not (self.south <= latitude <= self.north and self.west <= longitude <= self.east):  # NaN is not, either
+            raise unknown_context()
+        return self.way(self._number(latitude, longitude))
 
     def way(self, leaf: int) -> tuple[Node, ...]:
         range(self.contexts)[leaf]
@@ -92,9 +99,8 @@ class Decimals(ContextHierarchy):
         unit = 10**self.digits
         up = floor(latitude * unit + _GRAIN) - self.south * unit
         across = floor(longitude * unit + _GRAIN) - self.west * unit
-        if edges:  # the box's own northern and eastern border belongs to its last cells
-            up -= int(latitude == self.north)
-            across -= int(longitude == self.east)
+        if edges:  # what is within a hair of the northern and eastern border belongs to the last cells
+            up, across = min(up, self._high * unit - 1), min(across, self._wide * unit - 1)
         if not (0 <= up < self._high * unit and 0 <= across < self._wide * unit):
             raise unknown_context()
         number: int = up // unit * self._wide + across // unit
@@ -129,14 +135,18 @@ class Decimals(ContextHierarchy):
 
 
 def _position(context: Any) -> tuple[float, float]:
-    try:
-        given = context.split(",") if isinstance(context, str) else context
-        latitude, longitude = (float(number) for number in given)
-    except (TypeError, ValueError):
-        raise unknown_context() from None
-    if not (isfinite(latitude) and isfinite(longitude)):
+    """Two numbers, or texts of numbers: nothing else, since a device that does not know its place may say null."""
+    given = context.split(",") if isinstance(context, str) else context
+    if not isinstance(given, list | tuple | np.ndarray) or len(given) != 2:
         raise unknown_context()
-    return latitude, longitude
+    for one in given:
+        sound = isinstance(one, Real) or (isinstance(one, str) and _NUMBER.match(one))
+        if isinstance(one, bool | np.bool_) or not sound:
+            raise unknown_context()
+    try:
+        return float(given[0]), float(given[1])
+    except OverflowError:
+        raise unknown_context() from None
 
 
 def _text(number: int, level: int) -> str:

@@ -34,10 +34,16 @@ class Gains:
         self._tops = worth.max(axis=0)
         self._screen = Screen(worth)
 
-    @property
-    def everything(self) -> float:
-        """The value of all rows together."""
-        return float(np.add.reduce(self._tops))
+    def everything(self, banned: Sequence[int] = ()) -> float:
+        """The value of all rows together, without these."""
+        tops = self._tops
+        if banned:
+            lost = np.flatnonzero((self.worth[list(banned)] == tops).any(axis=0))
+            others = np.ones(len(self.worth), dtype=bool)
+            others[list(banned)] = False
+            tops = tops.copy()
+            tops[lost] = self.worth[np.ix_(others, lost)].max(axis=0, initial=0.0)
+        return float(np.add.reduce(tops))
 
     def replace(self, place: int, worth: Floats) -> None:
         """Another row in place of one: the rest is kept."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from hubbub.errors import InvalidInput, UnknownKey
+from hubbub.errors import InvalidInput, InvalidParameter, UnknownKey
 from hubbub.personal.node import Node
 
 KINDS: dict[str, type[ContextHierarchy]] = {}
@@ -96,11 +96,24 @@ def hierarchy_from(facts: Any) -> ContextHierarchy:
     try:
         described = dict(facts)
         return KINDS[described.pop("kind")]._from(described)  # type: ignore[attr-defined, no-any-return]
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, RecursionError):
         raise InvalidInput(
             "This is not the description of a hierarchy of contexts.",
             "Give what `to_dict` made, or write it as docs/personal.md shows.",
         ) from None
+
+
+def check_words(names: Iterable[str]) -> None:
+    """Refuse what no file and no request can hold: half of a character that takes two places in UTF-16."""
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        raise InvalidParameter(
+            "A name holds half a character (a lone surrogate), which cannot be written in UTF-8.",
+            "Read the names as UTF-8, or name it otherwise.",
+        ) from None
+    except TypeError:
+        raise InvalidParameter("A name is no text.", "Name everything by texts.") from None
 
 
 def unknown_context() -> UnknownKey:

@@ -96,8 +96,12 @@ class ClickRates:
         for found in self.tallies.values():
             for tally in found.values():
                 _check(tally)
-        self.below = _children(hierarchy, self.tallies) if below is None else below
         self.events = self._shown_by_context() if events is None else dict(events)
+        if not all(isfinite(times) and times >= 0 for times in self.events.values()):
+            raise InvalidInput(
+                "A context occurs less than 0 times, or no number of times.", "Give how often, by its number."
+            )
+        self.below = children_of(hierarchy, self.tallies, self.events) if below is None else below
         self.results = tuple(dict.fromkeys(result for found in self.tallies.values() for result in found))
         if not self.results:
             raise InvalidInput("Nothing was shown: there is no rate to learn.", "Give at least one row.")
@@ -106,16 +110,15 @@ class ClickRates:
     def fit(
         cls, hierarchy: ContextHierarchy, rows: Iterable[tuple[Any, str, int, int]], *, min_support: float = 20
     ) -> ClickRates:
-        """From a clear log: rows of context, result, how often it was shown, how often clicked."""
+        """From a clear log: rows of context, result, how often it was shown, how often clicked. A row of a result that
+        was shown 0 times says nothing, and is passed over."""
         sums: dict[str, dict[str, list[int]]] = {}
         events: dict[int, float] = {}
         below: dict[str, dict[str, Node]] = {}
-        for context, result, shown, clicked in rows:
-            if not 0 <= clicked <= shown:
-                raise InvalidInput(
-                    "A row has more clicks than the result was shown, or a negative number.",
-                    "Give context, result, shown, clicked.",
-                )
+        for number, row in enumerate(rows, 1):
+            context, result, shown, clicked = _row(row, number)
+            if not shown:  # reports hold such lines: they tell nothing
+                continue
             path = hierarchy.path(context)
             events[path[-1].first] = events.get(path[-1].first, 0) + shown
             _listed(below, path)
@@ -136,7 +139,8 @@ class ClickRates:
         totals: dict[str, int] = {}
         events: dict[int, float] = {}
         below: dict[str, dict[str, Node]] = {}
-        for context, result in rows:
+        for number, (context, result) in enumerate(rows, 1):
+            _check_name(result, number)
             path = hierarchy.path(context)
             events[path[-1].first] = events.get(path[-1].first, 0) + 1
             _listed(below, path)
@@ -218,14 +222,42 @@ class ClickRates:
         return f"ClickRates({len(self.results):,} results, {len(self.tallies):,} nodes)"
 
 
+def _row(row: tuple[Any, str, int, int], number: int) -> tuple[Any, str, int, int]:
+    try:
+        context, result, shown, clicked = row
+        sound = isfinite(shown) and 0 <= clicked <= shown
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"Row {number} is not four things: a context, a result, and two numbers.",
+            "Give context, result, shown, clicked.",
+        ) from None
+    if not sound:
+        raise InvalidInput(
+            f"Row {number} has more clicks than the result was shown, or a negative number.",
+            "Give context, result, shown, clicked.",
+        )
+    _check_name(result, number)
+    return context, result, shown, clicked
+
+
+def _check_name(result: object, number: int) -> None:
+    if not isinstance(result, str) or not result:
+        raise InvalidInput(f"Row {number} has no name of a result.", "Name each result by a text.")
+
+
 def _listed(below: dict[str, dict[str, Node]], path: Sequence[Node]) -> None:
     """Under each node those of its children that were seen."""
     for node, child in pairwise(path):
         below.setdefault(node.name, {})[child.name] = child
 
 
-def _children(hierarchy: ContextHierarchy, names: Iterable[str]) -> dict[str, dict[str, Node]]:
+def children_of(
+    hierarchy: ContextHierarchy, names: Iterable[str], contexts: Iterable[int] = ()
+) -> dict[str, dict[str, Node]]:
+    """Under each node those of its children in or below which one of these nodes or contexts lies."""
     below: dict[str, dict[str, Node]] = {}
+    for leaf in contexts:
+        _listed(below, hierarchy.way(leaf))
     for name in names:
         node = hierarchy.named(name)
         _listed(below, hierarchy.way(node.first)[: node.depth + 1])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from hubbub.errors import InvalidInput, InvalidParameter, UnknownKey
+from hubbub.exact import exact
 from hubbub.files import write_file
 from hubbub.personal.categories import Categories
 from hubbub.personal.combined import Combined
@@ -67,7 +70,7 @@ def load_hierarchy(path: Path) -> ContextHierarchy:
             raise KeyError
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give the file of a hierarchy.") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InvalidInput(
             f"{path} is not a hierarchy of version {VERSION}.", "Write it with `hubbub select hierarchy`."
         ) from None
@@ -76,32 +79,80 @@ def load_hierarchy(path: Path) -> ContextHierarchy:
 
 def read_log(path: Path, hierarchy: ContextHierarchy) -> Iterator[tuple[Any, str, int, int]]:
     """Rows of context, result, shown, clicked; of several attributes one column each instead of `context`."""
-    attributes = list(hierarchy.attributes) if isinstance(hierarchy, Combined) else ["context"]
-    for number, row in _rows(path, [*attributes, "result", "shown", "clicked"]):
-        context = {name: row[name] for name in attributes} if isinstance(hierarchy, Combined) else row["context"]
+    for number, row in _rows(path, [*_attributes(hierarchy), "result", "shown", "clicked"]):
+        context = _context(hierarchy, row)
         try:
             hierarchy.leaf(context)
-            yield context, row["result"], int(row["shown"]), int(row["clicked"])
+            shown, clicked = int(row["shown"]), int(row["clicked"])
         except UnknownKey:
-            raise InvalidInput(
-                f"{path}: line {number} names a context that the hierarchy does not have.",
-                "Add it to the hierarchy, or leave out the line.",
-            ) from None
+            raise _unknown(path, number) from None
         except ValueError:
             raise InvalidInput(
                 f"{path}: line {number} has no whole numbers for shown and clicked.", "Write how often."
             ) from None
+        if not 0 <= clicked <= shown:
+            raise InvalidInput(
+                f"{path}: line {number} has more clicks than the result was shown, or a negative number.",
+                "Mend the line, or leave it out.",
+            )
+        if not row["result"]:
+            raise InvalidInput(f"{path}: line {number} has no name of a result.", "Name it, or leave out the line.")
+        yield context, row["result"], shown, clicked
 
 
-def read_bids(path: Path) -> dict[str, float]:
-    """Rows of result, bid."""
-    found: dict[str, float] = {}
+def read_weights(path: Path, hierarchy: ContextHierarchy) -> Iterator[tuple[Any, str]]:
+    """Rows of context (or attributes) and weight; of a log, which has no weight, how often something was shown."""
+    names = _attributes(hierarchy)
+    weight = "weight" if "weight" in _header(path) else "shown"
+    for number, row in _rows(path, [*names, weight]):
+        context = _context(hierarchy, row)
+        try:
+            hierarchy.leaf(context)
+            if exact(row[weight], "weight") < 0:
+                raise InvalidParameter("negative")
+        except UnknownKey:
+            raise _unknown(path, number) from None
+        except InvalidParameter:
+            raise InvalidInput(
+                f"{path}: line {number} has no number of at least 0 for {weight}.", "Write how often, or how likely."
+            ) from None
+        yield context, row[weight]
+
+
+def read_bids(path: Path, hierarchy: ContextHierarchy) -> dict[str, dict[str, float]]:
+    """Rows of result, bid; with a column `node`, for the contexts below that node alone."""
+    found: dict[str, dict[str, float]] = {}
     for number, row in _rows(path, ["result", "bid"]):
         try:
-            found[row["result"]] = float(row["bid"])
+            bid = float(row["bid"])
         except ValueError:
             raise InvalidInput(f"{path}: line {number} has no number for the bid.", "Write one.") from None
+        if not (isfinite(bid) and bid >= 0):
+            raise InvalidInput(f"{path}: line {number} has a bid below 0, or without an end.", "0 shows it to nobody.")
+        try:
+            node = hierarchy.named(row.get("node") or hierarchy.root.name).name
+        except UnknownKey:
+            raise InvalidInput(
+                f"{path}: line {number} names a node that the hierarchy does not have.",
+                "Name a context, or a node above it; nothing where the bid is for all.",
+            ) from None
+        found.setdefault(row["result"], {})[node] = bid
     return found
+
+
+def _attributes(hierarchy: ContextHierarchy) -> list[str]:
+    return list(hierarchy.attributes) if isinstance(hierarchy, Combined) else ["context"]
+
+
+def _context(hierarchy: ContextHierarchy, row: dict[str, str]) -> Any:
+    return {name: row[name] for name in hierarchy.attributes} if isinstance(hierarchy, Combined) else row["context"]
+
+
+def _unknown(path: Path, number: int) -> InvalidInput:
+    return InvalidInput(
+        f"{path}: line {number} names a context that the hierarchy does not have.",
+        "Add it to the hierarchy, or leave out the line.",
+    )
 
 
 def _tree(path: Path) -> dict[str, str | None]:
@@ -114,15 +165,25 @@ def _tree(path: Path) -> dict[str, str | None]:
 
 
 def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    with _opened(path) as reader:
+        if not set(columns) <= set(reader.fieldnames or ()):
+            raise InvalidInput(f"{path} lacks a column.", f"It needs {', '.join(columns)}.")
+        for row in reader:
+            if any(row[name] is None for name in columns):
+                raise InvalidInput(f"{path}: line {reader.line_num} is too short.", "Mend the line.")
+            yield reader.line_num, row
+
+
+def _header(path: Path) -> list[str]:
+    with _opened(path) as reader:
+        return list(reader.fieldnames or ())
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[csv.DictReader[str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            if not set(columns) <= set(reader.fieldnames or ()):
-                raise InvalidInput(f"{path} lacks a column.", f"It needs {', '.join(columns)}.")
-            for row in reader:
-                if any(row[name] is None for name in columns):
-                    raise InvalidInput(f"{path}: line {reader.line_num} is too short.", "Mend the line.")
-                yield reader.line_num, row
+            yield csv.DictReader(file)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give a CSV file.") from None
     except (UnicodeDecodeError, csv.Error):

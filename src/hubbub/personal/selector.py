@@ -56,8 +56,8 @@ class Selector:
         self._rates = check_rates(rates, len(self.results))
         if not self._rates.shape[1]:
             raise InvalidParameter("There is no context to choose for.", "Give at least one column of CTRs.")
-        self.floor = _check_floor(floor)
-        self._chances = _check_chances(chances, self.contexts)
+        self.floor = check_floor(floor)
+        self._chances = check_chances(chances, self.contexts)
         self._bids = _check_bids(bids, self._rates.shape)
         self._gains = Gains(self._worth(slice(None)))
 
@@ -87,12 +87,11 @@ class Selector:
         """
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise InvalidParameter(f"`k` is a whole number from 1 on; got {k!r}.", "5 or 10 is usual.")
-        if not isfinite(cost) or cost < 0:
-            raise InvalidParameter(f"`cost` is at least 0; got {cost}.", "It is in the unit of the bids.")
-        banned = [self._place(name) for name in ban]
+        check_cost(cost)
+        banned = [self._place(name) for name in several(ban)]
         chosen, gains, bound = self._gains.greedy(min(k, len(self.results)), cost, banned)
         value = float(np.add.reduce(self._gains.worth[chosen].max(axis=0, initial=0.0))) - cost * len(chosen)
-        everything = self._gains.everything
+        everything = self._gains.everything(banned)
         most = max(0.0, min(bound, everything - cost if everything > cost else 0.0))
         return Choice(
             tuple(self.results[place] for place in chosen),
@@ -161,25 +160,47 @@ def check_rates(rates: ArrayLike, results: int) -> Floats:
     return table
 
 
-def _check_floor(floor: float) -> float:
-    if not isfinite(floor) or not 0 <= floor <= 1:
-        raise InvalidParameter(f"`floor` is a CTR, between 0 and 1; got {floor}.", "0 is none.")
+def several(names: Iterable[str]) -> list[str]:
+    if isinstance(names, str):
+        raise InvalidParameter(
+            "Results to leave out are a list of names, and this is one text: its letters would be taken for names.",
+            'Write ban=["cinema"].',
+        )
+    return list(names)
+
+
+def check_cost(cost: float) -> float:
+    if not _is_number(cost) or not isfinite(cost) or cost < 0:
+        raise InvalidParameter(f"`cost` is at least 0; got {cost!r}.", "It is in the unit of the bids.")
+    return float(cost)
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int | float | np.number) and not isinstance(given, bool)
+
+
+def check_floor(floor: float) -> float:
+    if not _is_number(floor) or not isfinite(floor) or not 0 <= floor <= 1:
+        raise InvalidParameter(f"`floor` is a CTR, between 0 and 1; got {floor!r}.", "0 is none.")
     return float(floor)
 
 
-def _check_chances(chances: ArrayLike | None, contexts: int) -> Floats:
-    weights = np.ones(contexts) if chances is None else np.array(chances, dtype=float)
+def check_chances(chances: ArrayLike | None, contexts: int) -> Floats:
+    try:
+        weights = np.ones(contexts) if chances is None else np.array(chances, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        weights = np.array(np.nan)
     if weights.shape != (contexts,):
         raise InvalidParameter(
             f"`chances` has one number for each of the {contexts:,} contexts; got the shape {weights.shape}.",
             "Give how often each context occurs.",
         )
-    total = weights.sum()
-    if not np.isfinite(total) or (weights < 0).any() or total <= 0:
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise InvalidParameter(
             "Chances are numbers of at least 0, and not all of them 0.", "Give how often each context occurs."
         )
-    return np.asarray(weights / total)
+    weights /= weights.max()  # so that no sum is too large to be held
+    return np.asarray(weights / weights.sum())
 
 
 def _check_bids(bids: ArrayLike, shape: tuple[int, ...]) -> Floats:

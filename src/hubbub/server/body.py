@@ -41,7 +41,7 @@ class BodyLimit:
         limit = self._limit(scope)
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if not declared.isdigit() or len(declared) > 18 or int(declared) > limit:
-            await _refuse(limit, receive, send)
+            await _refuse(scope["path"], limit, receive, send)
             return
         taken, started, refused = 0, False, False
 
@@ -68,7 +68,7 @@ class BodyLimit:
             if not refused:
                 return
         if refused and not started:
-            await _refuse(limit, receive, send)
+            await _refuse(scope["path"], limit, receive, send)
 
     def _limit(self, scope: Scope) -> int:
         is_ingest = scope["method"] == "POST" and scope["path"].startswith("/v1/")
@@ -77,10 +77,12 @@ class BodyLimit:
         return self._large if is_ingest else min(SMALL, self._large)
 
 
-async def _refuse(limit: int, receive: Receive, send: Send) -> None:
+async def _refuse(path: str, limit: int, receive: Receive, send: Send) -> None:
     error = BodyTooLarge(
         f"The body is larger than {limit:,} bytes; nothing of it was taken.",
-        "Send it in several requests, each with its own Idempotency-Key.",
+        "Send it in several requests, each with its own Idempotency-Key."
+        if path.startswith("/v1/") and path != "/v1/select"
+        else "Send less.",
     )
     body = json.dumps(body_of(error)).encode()
     headers = [

@@ -155,6 +155,12 @@ REFUSED = [
     (lambda: Cut.plan(TOWN, [Sensitive("3,2", "0,0 x4")], leaves=2), InvalidParameter, "in common"),
     (lambda: Sensitive(), InvalidParameter, "one or more"),
     (lambda: Prior(TOWN, {"3,2": -1}), InvalidParameter, "at least 0"),
+    (lambda: Prior(TOWN, {"9,9": 1}), UnknownKey, "node"),
+    (lambda: Prior(TOWN, {"0,0 x4": 1}), UnknownKey, "context"),
+    (lambda: Prior(TOWN, [({"place": "3,2"}, 1)]), UnknownKey, "context"),
+    (lambda: Prior(TOWN, [("3,2",)]), InvalidParameter, "pairs"),
+    (lambda: Prior(TOWN, "3,2"), InvalidParameter, "pairs"),
+    (lambda: Prior(TOWN, 5), InvalidParameter, "pairs"),
     (lambda: Prior(TOWN, unseen=0), InvalidParameter, "All weights are 0"),
     (lambda: Cut(TOWN, prior=ONLY_HERE).belief(CLINIC, TOWN.named("7,7")), InvalidParameter, "nobody can be there"),
     (lambda: Observer(Decimals(0, 0, 1, 1)), InvalidParameter, "too many"),
@@ -168,10 +174,26 @@ def test_what_cannot_be_is_refused(ask, kind, words):
         ask()
 
 
+def test_a_prior_of_several_attributes_is_named_as_contexts_are():
+    """Contexts are mappings there, which are no keys: pairs, and names of contexts, do."""
+    place, query = Categories.of_grid(2, 2), Categories({"food": None, "tea": "food", "pie": "food"})
+    both = Combined({"place": place, "query": query}, ("place", "query"))
+    pairs = [({"place": "0,1", "query": "tea"}, 5), ({"place": "0,1", "query": "tea"}, "2.5")]
+    named = {'["0,1","tea"]': "7.5"}
+    leaf = both.path(pairs[0][0])[-1]
+    for weights in (pairs, iter(pairs), named, {leaf.first: 7.5}, list(named.items())):
+        prior = Prior(both, weights)
+        assert (prior.mass(leaf), prior.total) == (Fraction(17, 2), Fraction(31, 2))
+    cut = Cut.plan(both, [{"place": "0,1"}], rise="0.2", prior=Prior(both, pairs))
+    assert Observer(both, Prior(both, pairs)).largest_rise(Sensitive({"place": "0,1"}), cut) <= Fraction(1, 5)
+
+
 def test_a_cut_that_cannot_be_met_says_what_could():
     with pytest.raises(InvalidParameter) as refused:
         Cut.plan(TOWN, [Sensitive("0,0 x4")], leaves=5)
     assert "leaves=4" in refused.value.hint
+    with pytest.raises(InvalidParameter, match=r"more than 2\^53 contexts"):  # and not its four hundred digits
+        Cut.plan(TOWN, [Sensitive("0,0 x4")], leaves=10**400)
 
 
 def test_where_nobody_was_expected_is_not_told_by_itself():

@@ -20,7 +20,8 @@ def test_the_python_prints_what_it_says(capsys):
     said = [text.split(":")[0] for text in re.findall(r"^print\(.*\) +# (?!b')(.*)$", code, re.MULTILINE)]
     assert printed == ['b\'{"node": "0,0 x4", "k": 2}\'', *said]
     assert len(said) == 2
-    assert f"    {space['server'].answer(space['request']).decode()}\n" in PAGE
+    answer = space["server"].answer(space["request"]).decode().replace(space["town"].digest, "DIGEST")
+    assert f"    {answer}\n" in PAGE
 
 
 def test_the_commands_do_what_they_say(capsys, tmp_path, monkeypatch):

@@ -74,6 +74,13 @@ def test_grids_hexagons_and_zones():
     assert {leaf.name for leaf in Categories.of_grid(3, 2).leaves()} == set(grid.names)
 
 
+def deep():
+    facts = FOOD.to_dict()
+    for _ in range(5000):
+        facts = {"kind": "combined", "attributes": [["a", facts]], "order": []}
+    return facts
+
+
 REFUSED = [
     (lambda: Categories({}), InvalidParameter, "at least one context"),
     (lambda: Categories(["a"]), InvalidParameter, "mapping"),
@@ -95,6 +102,15 @@ REFUSED = [
     (lambda: hierarchy_from(7), InvalidInput, "description"),
     (lambda: hierarchy_from({"kind": "decimals", "up": 1}), InvalidInput, "description"),
     (lambda: hierarchy_from({"kind": "categories", "names": ["a"], "parents": [5]}), InvalidInput, "description"),
+    (
+        lambda: hierarchy_from({"kind": "categories", "names": ["a", "b", "b"], "parents": [-1, 0, 0]}),
+        InvalidInput,
+        "description",
+    ),
+    (lambda: hierarchy_from(deep()), InvalidInput, "description"),
+    (lambda: Categories({"a": None, "\ud800": "a"}), InvalidParameter, "half a character"),
+    (lambda: Combined({"\ud800": FOOD}), InvalidParameter, "half a character"),
+    (lambda: Combined({3: FOOD}), InvalidParameter, "no text"),
     (lambda: hierarchy_from({"kind": "combined", "attributes": [1], "order": []}), InvalidInput, "description"),
 ]
 
@@ -111,7 +127,10 @@ def test_what_cannot_be_a_hierarchy_is_refused(make, kind, words):
 UNKNOWN = [
     lambda: FOOD.path("cafe"), lambda: FOOD.path("tea room"), lambda: FOOD.path(7), lambda: FOOD.named("tea room"),
     lambda: FOOD.named(["x"]), lambda: BOX.path((0, 0)), lambda: BOX.path("here"), lambda: BOX.path((float("nan"), 1)),
-    lambda: BOX.path(None), lambda: BOX.named("61"), lambda: BOX.named(3), lambda: BOX.named("61.234,-149.123"),
+    lambda: BOX.path(None), lambda: BOX.path((None, None)), lambda: BOX.path((True, -149.5)),
+    lambda: BOX.path("6_1,-149.5"), lambda: BOX.path((1e308, 0)), lambda: BOX.path((10**400, 0)),
+    lambda: BOX.path((61.5,)), lambda: BOX.path({1: 1, 2: 2}),
+    lambda: BOX.named("61"), lambda: BOX.named(3), lambda: BOX.named("61.234,-149.123"),
     lambda: BOX.named("61.2,-149"), lambda: BOX.named("1,1"), lambda: BOX.named("061,-149"),
     lambda: BOTH.path({"place": "0,0"}), lambda: BOTH.path("0,0"), lambda: BOTH.path({"place": "0,0", "query": "?"}),
     lambda: BOTH.named('["0,0","food"]'), lambda: BOTH.named("{"), lambda: BOTH.named('["0,0"]'), lambda: BOTH.named(1),
@@ -124,3 +143,13 @@ def test_a_context_that_no_hierarchy_knows_is_refused_and_not_repeated(ask):
         ask()
     assert refused.value.hint
     assert "tea room" not in str(refused.value)
+
+
+def test_a_place_within_a_hair_of_the_border_belongs_to_the_last_cell():
+    """A millionth of a cell: the border itself was taken, and what lay just inside of it refused."""
+    for digits in (0, 2, 5):
+        box = Decimals(0, 0, 1, 1, digits)
+        assert box.path((0.99999999999, 0.5)) == box.path((1, 0.5))
+        assert box.path((0.5, 0.99999999999)) == box.path((0.5, 1))
+    with pytest.raises(UnknownKey):
+        Decimals(0, 0, 1, 1).path((1.0000000001, 0.5))

@@ -71,7 +71,21 @@ def test_noisy_intervals_cover():
     assert hits >= 1840
 
 
+def test_a_row_that_was_never_shown_says_nothing():
+    """Reports of shops hold such lines: one of them made a whole log unusable."""
+    rows = [("park", "tea", 0, 0), ("park", "tea", 40, 10), ("mill", "ice", 0, 0)]
+    rates = ClickRates.fit(TOWN, rows)
+    assert rates.tallies == ClickRates.fit(TOWN, rows[1:2]).tallies
+    assert (rates.results, rates.events) == (("tea",), {TOWN.leaf("park"): 40})
+
+
 REFUSED = [
+    (lambda: ClickRates.fit(TOWN, [("park", "tea", 2, 1), ("park", "tea", 0, 1)]), InvalidInput, "Row 2 has more"),
+    (lambda: ClickRates.fit(TOWN, [("park", "tea", 10**400, 1)]), InvalidInput, "Row 1 is not"),
+    (lambda: ClickRates.fit(TOWN, [("park", "tea")]), InvalidInput, "Row 1 is not"),
+    (lambda: ClickRates.fit(TOWN, [("park", "tea", float("nan"), 0)]), InvalidInput, "Row 1 has more"),
+    (lambda: ClickRates.fit(TOWN, [("park", "", 2, 1)]), InvalidInput, "no name"),
+    (lambda: ClickRates.fit_picks(TOWN, [("park", "tea"), ("park", None)]), InvalidInput, "Row 2 has no name"),
     (lambda: ClickRates.fit(TOWN, []), InvalidInput, "Nothing was shown"),
     (lambda: ClickRates.fit(TOWN, [("park", "tea", 1, 2)]), InvalidInput, "more clicks"),
     (lambda: ClickRates.fit(TOWN, [("park", "tea", -1, -2)]), InvalidInput, "negative"),

@@ -73,7 +73,7 @@ def test_cost_stops_early_and_its_bound_holds():
     fewer = 0
     for _ in range(200):
         selector = made(rng, 8, 6)
-        cost = float(rng.random() * selector._gains.everything / 4)
+        cost = float(rng.random() * selector._gains.everything() / 4)
         chosen = selector.choose(5, cost=cost)
         worth = selector._gains.worth
         assert places(selector, chosen.results) == plain_greedy(worth, 5, cost)
@@ -100,6 +100,27 @@ def test_bids_by_context_and_a_ban_list():
     assert selector.choose(2, ban=["a"]).results == ("c", "b")
     assert selector.choose(2, ban=["a", "b", "c"]).results == ()
     assert Selector(["a"], [[0.0]]).choose(3).results == ()
+
+
+def test_everything_is_without_what_is_banned_and_before_cost():
+    assert Selector(["a", "b"], [[0.9], [0.1]]).choose(2, ban=["a"]).everything == pytest.approx(0.1)
+    chosen = Selector(["a", "b"], [[0.9, 0], [0, 0.9]]).choose(2, cost=0.3)
+    assert (chosen.value, chosen.everything) == (pytest.approx(0.3), pytest.approx(0.9))
+    assert Selector(["a"], [[0.9]]).choose(1, ban=["a"]).everything == 0
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        selector = made(rng, 9, 5)
+        banned = [name for name in selector.results if rng.random() < 0.4]
+        kept = [place for place, name in enumerate(selector.results) if name not in banned]
+        chosen = selector.choose(9, ban=banned)
+        most = selector._gains.worth[kept].max(axis=0, initial=0).sum()
+        assert chosen.everything == pytest.approx(most) == pytest.approx(chosen.value)
+        assert chosen.value <= chosen.bound
+
+
+def test_chances_may_be_as_large_as_numbers_are():
+    even = Selector(["a"], [[0.2, 0.6]], chances=[1e308, 1e308]).choose(1)
+    assert even.value == pytest.approx(0.4)
 
 
 def test_who_is_where_nobody_was_expected_is_served_too():
@@ -161,6 +182,11 @@ REFUSED = [
     (lambda: Selector(["a", "b"], RATES, floor=2), InvalidParameter, "floor"),
     (lambda: Selector(["a", "b"], RATES).choose(0), InvalidParameter, "from 1 on"),
     (lambda: Selector(["a", "b"], RATES).choose(1, cost=-1), InvalidParameter, "cost"),
+    (lambda: Selector(["a", "b"], RATES).choose(1, cost="dear"), InvalidParameter, "cost"),
+    (lambda: Selector(["a", "b"], RATES, floor="low"), InvalidParameter, "floor"),
+    (lambda: Selector(["a", "b"], RATES).choose(1, ban="ab"), InvalidParameter, "one text"),
+    (lambda: Selector(["a", "b"], RATES, chances=[1, float("nan")]), InvalidParameter, "at least 0"),
+    (lambda: Selector(["a", "b"], RATES, chances=["often", 1]), InvalidParameter, "one number"),
     (lambda: Selector(["a", "b"], RATES).choose(1, ban=["z"]), UnknownKey, "no result"),
     (lambda: Selector(["a", "b"], RATES).set_bid("z", 1), UnknownKey, "no result"),
     (lambda: Selector(["a", "b"], RATES).set_bid("a", -1), InvalidParameter, "negative"),

@@ -69,8 +69,19 @@ def test_what_is_refused_is_not_repeated(http, body, status, code):
     error = answer.json()["error"]
     assert error["code"] == code
     assert error["hint"]
+    assert "Idempotency" not in error["hint"]
     assert "1,1" not in answer.text
     assert "no such place" not in answer.text
+
+
+def test_what_a_client_sends_too_much_is_noticed_wherever_it_stands(http):
+    """A name twice, of which only the last would be looked at; and beside the body."""
+    twice = http.post("/v1/select", content=b'{"node": "1,1", "node": "0,0 x4", "k": 5}',
+                      headers={"Content-Type": "application/json"})  # fmt: skip
+    beside = http.post("/v1/select?context=1,1", json={"node": "0,0 x4", "k": 5})
+    for answer in (twice, beside):
+        assert answer.json()["error"]["code"] == "bad_request"
+        assert "1,1" not in answer.text
 
 
 def test_other_types_and_other_places_are_refused(http):

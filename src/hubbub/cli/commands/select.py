@@ -20,7 +20,9 @@ Log = Annotated[Path, typer.Argument(help="CSV of what was shown and clicked: co
 Tree = Annotated[
     Path, typer.Option("--hierarchy", help="The hierarchy of contexts, as `hubbub select hierarchy` writes it.")
 ]
-Bids = Annotated[Path | None, typer.Option("--bids", help="CSV of bids: result, bid. 1 for each that is not there.")]
+Bids = Annotated[
+    Path | None, typer.Option("--bids", help="CSV of bids: result, bid, and node where it is for a part. Otherwise 1.")
+]
 Support = Annotated[float, typer.Option(help="How often a result must have been shown for a rate of its own.")]
 Floor = Annotated[float, typer.Option(help="The CTR below which nothing is shown.")]
 Cost = Annotated[float, typer.Option(help="What each result that is sent must bring at least.")]
@@ -73,19 +75,33 @@ def plan(
         int | None, typer.Option(help="At least so many contexts for each sensitive one in what is sent.")
     ] = None,
     rise: Annotated[str | None, typer.Option(help="How much belief may rise: 0.1 is ten points of a hundred.")] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            "--prior",
+            help="CSV of how often contexts occur: context, weight (or a log: shown). --rise is then for who knows it; "
+            "1 is added to every context.",
+        ),
+    ] = None,
     finest: Annotated[int | None, typer.Option(help="Never tell more than so many levels below the top.")] = None,
     as_json: Json = False,
 ) -> None:
     """Plan what a person's client tells instead of the context."""
-    from hubbub.personal import Combined, Cut, Sensitive
-    from hubbub.personal.reading import load_hierarchy
+    from hubbub.personal import Combined, Cut, Prior, Sensitive
+    from hubbub.personal.reading import load_hierarchy, read_weights
 
     output = Output(as_json)
-    check_output(out, [tree])
+    check_output(out, [tree, prior])
+    if prior is not None and rise is None:
+        raise InvalidParameter(
+            "--prior says what somebody believes beforehand, and only --rise bounds what becomes of that.",
+            "Add --rise 0.1, say.",
+        )
     contexts = load_hierarchy(tree)
     attributes = set(contexts.attributes) if isinstance(contexts, Combined) else set()
-    things = [Sensitive(*(_named(word, attributes) for word in text.split("+"))) for text in sensitive]
-    cut = Cut.plan(contexts, things, leaves=leaves, rise=rise, finest=finest)
+    things = [Sensitive(*(_named(word, attributes) for word in _either(contexts, text))) for text in sensitive]
+    belief = None if prior is None else Prior(contexts, read_weights(prior, contexts))
+    cut = Cut.plan(contexts, things, leaves=leaves, rise=rise, prior=belief, finest=finest)
     cut.save(out)
     output.text(cut.words)
     coarser = [contexts.named(name) for name in sorted(cut.stops)]
@@ -128,7 +144,8 @@ def choose(
     output.table("", ["result", "adds"], rows)
     output.text(
         f"Expected {choice.value:.4g}; no choice of at most {k} brings more than {choice.bound:.4g} "
-        f"(this one at least {choice.quality:.0%} of the best), all results together {choice.everything:.4g}."
+        f"(this one at least {choice.quality:.0%} of the best), all results together {choice.everything:.4g}"
+        + (" before cost." if cost else ".")
     )
     output.document(
         {
@@ -156,7 +173,7 @@ def serve(
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8082,
     as_json: Json = False,
 ) -> None:
-    """Answer clients over HTTP: POST /v1/select. Nothing that is asked is kept; Ctrl-C stops it."""
+    """Answer clients over HTTP: POST /v1/select. Nodes that were asked last stay in memory; Ctrl-C stops it."""
     from hubbub.personal.reading import load_hierarchy
     from hubbub.server import ServerSettings, Serving, create_select_app
 
@@ -189,9 +206,26 @@ def ask(
         shown = Client(_bytes(plan_file), pin=pin).ask(true, server, k)
     except ClientRefusal as error:
         raise InvalidInput(str(error), "See `hubbub select ask --help`.") from None
+    if pin is None:
+        output.note("No --pin: nothing would notice another plan, and two plans may tell together what neither does.")
     output.text(f"shown: {shown.result or 'nothing is worth showing'}")
     output.text(f"told:  {shown.sent}")
     output.document({"shown": shown.result, "told": shown.sent})
+
+
+def _either(contexts: ContextHierarchy, text: str) -> list[str]:
+    """`a+b` means either, but where a node is called so (C++)."""
+    from hubbub.errors import UnknownKey
+
+    for name in (text, text.partition("=")[2]):
+        parts = getattr(contexts, "attributes", {"": contexts}).values()
+        for tree in (contexts, *parts):
+            try:
+                tree.named(name)
+                return [text]
+            except UnknownKey:
+                continue
+    return text.split("+")
 
 
 def _named(word: str, attributes: set[str]) -> str | dict[str, str]:
@@ -213,14 +247,17 @@ def _catalogue(
     from hubbub.personal.reading import read_bids, read_log
 
     rates = ClickRates.fit(contexts, read_log(log, contexts), min_support=min_support)
-    offered = {} if bids is None else read_bids(bids)
+    offered = {} if bids is None else read_bids(bids, contexts)
+    top = contexts.root.name
     unknown = set(offered) - set(rates.results)
     if unknown:
         raise InvalidParameter(
             f"{len(unknown)} results have a bid and were never shown.",
             "Leave them out of the bids, or show them first.",
         )
-    held = Catalogue(LearnedTable(rates), bids=offered, floor=floor, cost=cost, most=62, min_leaves=min_leaves)
+    # One bid for all contexts is a number, which needs no table of bids.
+    simple = {name: found[top] if set(found) == {top} else found for name, found in offered.items()}
+    held = Catalogue(LearnedTable(rates), bids=simple, floor=floor, cost=cost, most=62, min_leaves=min_leaves)
     held.ban(ban or [])
     return held
 

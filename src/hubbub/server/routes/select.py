@@ -55,6 +55,11 @@ async def select(request: Request) -> Response:
     port = port_of(request)
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise UnsupportedMedia("A request for results is JSON.", "Send `Content-Type: application/json`.")
+    if request.url.query:
+        raise BadRequest(
+            "A request for results has no query string: all of it is in the body.",
+            'Post {"node", "k"} to /v1/select, and send nothing else.',
+        )
     body = await request.body()
     return Response(await _answered(port, body), media_type="application/json", headers=_HEADERS)
 
