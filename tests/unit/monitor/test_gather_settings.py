@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,15 @@ def test_a_part_of_a_grant(tmp_path):
     grant = settings.asked_of()
     assert (grant.name, grant.population, grant.guarantee.epsilon) == ("panel", "the panel", 5)
     assert Fraction(settings.share) == Fraction(1, 5)
+
+
+def test_the_sample_in_the_guide(tmp_path):
+    guide = (Path(__file__).parents[3] / "docs" / "gather.md").read_text()
+    (sample,) = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    settings = read(tmp_path, sample)
+    part = settings.asked_of().part(settings.share, max_ticks=8)
+    assert part.guarantee.epsilon / part.guarantee.unit.max_ticks == Fraction(1, 8)
+    assert settings.publish.public
 
 
 @pytest.mark.parametrize(
