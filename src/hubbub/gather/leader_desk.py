@@ -5,12 +5,12 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from hubbub.errors import HubbubError, Overloaded, StoreUnavailable, TicketRefused, TooFewReports
+from hubbub.errors import GatherUnavailable, HubbubError, Overloaded, StoreUnavailable, TicketRefused, TooFewReports
 from hubbub.gather.desk import Desk
 from hubbub.gather.leader import Leader
 from hubbub.gather.messages import CheckAnswer, CheckRequest, Ended, OpenRequest, Result, SealedReport, Verdicts
@@ -25,6 +25,8 @@ from hubbub.gather.tally import OVER
 
 MOST_AT_ONCE = 64
 """Reports that are checked together: so many shares are in memory, however many clients there are."""
+
+LOOK_SECONDS = 1.0
 
 MOST_WAITING = 256
 """Requests that wait to be written down: more are asked to come again."""
@@ -103,6 +105,12 @@ class LeaderDesk(Desk[Leader]):
             self._incoming.put_nowait((tick, report, number, done))
         except queue.Full:
             raise Overloaded("More reports come than can be written down.", "Send it again later, as it is.") from None
+        while not done.done():
+            wait([done], timeout=LOOK_SECONDS)
+            if not self._writer.is_alive() and not done.done():
+                raise GatherUnavailable(
+                    "This server stops; whether the report was taken is not known.", "Send it again."
+                )
         done.result()
 
     def _write(self) -> None:

@@ -69,6 +69,12 @@ class Line:
             self._open.close()
             self._open = None
 
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _request(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[bytes, Mapping[str, str]]:

@@ -116,6 +116,10 @@ class Serving:
         self.door = Door(room(settings), deadlines, sparing=app.state.sparing)
         if words := too_few(settings):
             log.warning("%s", words)
+        self._scheme, files = "http", {}
+        if tls is not None:
+            self._scheme = "https"
+            files = {"ssl_certfile": _readable(tls.certificate), "ssl_keyfile": _readable(tls.key)}
         self._socket = _listen(self._host, settings.port if port is None else port, how)
         config: dict[str, Any] = {
             "http": partial(Connection, self.door),
@@ -127,10 +131,7 @@ class Serving:
             "timeout_graceful_shutdown": 5,
             "timeout_keep_alive": settings.idle_seconds,
         }
-        self._scheme = "http"
-        if tls is not None:
-            self._scheme = "https"
-            config |= {"ssl_certfile": _readable(tls.certificate), "ssl_keyfile": _readable(tls.key)}
+        config |= files
         self._server = _Server(uvicorn.Config(app, **config), self.door)
         self._thread = threading.Thread(target=self._serve, name="hubbub-server", daemon=True)
 

@@ -8,6 +8,7 @@ import pytest
 from tests.support.gathering import BEGIN, Gathering
 
 from hubbub.errors import (
+    GatherUnavailable,
     GrantExhausted,
     InvalidInput,
     Overloaded,
@@ -361,6 +362,21 @@ def test_a_ledger_that_is_away_is_waited_for(tmp_path):
         book.refusal = None
         world.send(0, 1, 2)
         assert world.finish()["reports"] == 3
+
+
+def test_who_comes_when_it_stops_is_told_to_come_again(world):
+    world.leader._stopped.set()
+    world.leader._writer.join()
+    with pytest.raises(GatherUnavailable, match="This server stops"):
+        world.leader.take(0, world.report(1))
+
+
+def test_a_leader_that_asks_and_never_settles(tmp_path):
+    with Gathering(tmp_path) as world:
+        world.helper._at(0).backlog = 2
+        world.send(0, 1, 2)
+        world.leader.look()
+        assert "more reports than it settles" in world.leader.trouble
 
 
 def test_backlog(tmp_path, monkeypatch):

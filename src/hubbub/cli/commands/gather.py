@@ -333,7 +333,8 @@ def result(
     from hubbub.gather.opened import Opened
 
     output = Output(as_json)
-    facts = _json(Line(server, authority=authority).get(f"/v1/gather/rounds/{tick}"))
+    with Line(server, authority=authority) as line:
+        facts = _json(line.get(f"/v1/gather/rounds/{tick}"))
     if facts.get("state") == "opened":
         labels = facts["labels"]
         names = ("query", "sums", "reports", "asked", "variance", "promise", "attested")
@@ -357,7 +358,8 @@ def status(
     from hubbub.gather.line import Line
 
     output = Output(as_json)
-    facts = _json(Line(server, authority=authority).get("/v1/gather/status"))
+    with Line(server, authority=authority) as line:
+        facts = _json(line.get("/v1/gather/status"))
     output.text(f"{facts.get('query')}: {facts.get('state')}, {facts.get('over')} of {facts.get('rounds')} rounds over")
     output.document(facts)
 
