@@ -117,8 +117,8 @@ def _methods(
     guarantee = Guarantee.pure(Session(setting.max_ticks), str(epsilon))
     scale = setting.max_ticks / epsilon
     counts = setting.counts(training)
-    small = NavigationModel.fit(training, ticks=setting.ticks)
-    model = NavigationModel.fit(training, ticks=setting.ticks, scale=setting.test / setting.training)
+    small = NavigationModel.fit(training, ticks=setting.ticks, start="crowd")
+    model = NavigationModel.fit(training, ticks=setting.ticks, scale=setting.test / setting.training, start="crowd")
     univariate = tune_ukf(counts, scale, rng, size.tuning_runs)
     multivariate = tune_mkf(counts, small, scale, rng, runs=size.tuning_runs, generations=size.generations)
     return {

@@ -31,7 +31,9 @@ from hubbub.released import Domain, Keys
 
 Array = NDArray[np.float64]
 _csr: Any = csr_array
-FORMAT = "hubbub-navigation-1"
+FORMAT = "hubbub-navigation-2"
+EARLIER = "hubbub-navigation-1"
+"""Written until fitting knew that a log is a window. A model with an opening was fitted from one; others are right."""
 _SLACK = 1e-9
 _COUNTED = ("arrivals", "initial", "errors", "initial_errors", "opening")
 """The parts that count sessions and so grow with the site."""
@@ -95,11 +97,11 @@ class NavigationModel:
         return replace(model, initial=model.balance()) if initial is None else model
 
     @classmethod
-    def fit(cls, sessions: Sessions, *, ticks: int | None = None, scale: float = 1.0) -> NavigationModel:
-        """Learn from public sessions; see `hubbub.models.learning`."""
+    def fit(cls, sessions: Sessions, **options: Any) -> NavigationModel:
+        """Learn from public sessions; `hubbub.models.learning.fit` has the options."""
         from hubbub.models.learning import fit
 
-        return fit(sessions, ticks=ticks, scale=scale)
+        return fit(sessions, **options)
 
     def scaled(self, factor: float) -> NavigationModel:
         """The same site with `factor` times the visitors."""
@@ -175,7 +177,13 @@ class NavigationModel:
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
                 written = bytes(stored["format"]).decode()
-                if written != FORMAT:
+                if written == EARLIER and len(stored["opening"]):
+                    raise InvalidModel(
+                        f"{path.name} was fitted by an earlier version, which took the sessions of the file's first "
+                        "tick for all that a live stream begins with, and those that its last tick cut for leaving.",
+                        f"{_REFIT} Where the stream does begin with them, add --start crowd.",
+                    )
+                if written not in (FORMAT, EARLIER):
                     raise InvalidModel(f"{path.name} has the format {written!r}; {FORMAT!r} was expected.", _REFIT)
                 keys = Keys(bytes(stored["names"]).decode().split("\n"))
                 parts = (stored["data"], stored["indices"], stored["indptr"])

@@ -53,6 +53,11 @@ class Sessions:
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.bounds)
 
+    @property
+    def last_tick(self) -> int:
+        """The last tick in which a session was seen; sessions that begin nowhere begin at 0."""
+        return int((self.lengths + (0 if self.starts is None else self.starts)).max()) - 1
+
     def truncated(self, max_ticks: int) -> Sessions:
         """Every session cut after its first `max_ticks` visits."""
         place = np.arange(len(self.visits)) - np.repeat(self.bounds[:-1], self.lengths)

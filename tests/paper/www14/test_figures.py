@@ -29,7 +29,7 @@ def trainings():
     found = []
     for _ in range(5):
         everything = setting.simulate(pool.truncated(20), rng)
-        model = NavigationModel.fit(setting.part(everything, 0.05, rng), ticks=100, scale=2.0)
+        model = NavigationModel.fit(setting.part(everything, 0.05, rng), ticks=100, scale=2.0, start="crowd")
         found.append((model, [setting.counts(setting.part(everything, 0.1, rng)) for _ in range(2)]))
     return found
 

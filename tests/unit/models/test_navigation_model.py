@@ -3,7 +3,7 @@ import pytest
 
 from hubbub.errors import InvalidInput, InvalidModel, UnknownKey
 from hubbub.models import NavigationModel, Sessions
-from hubbub.models.navigation import FORMAT
+from hubbub.models.navigation import EARLIER, FORMAT
 from hubbub.released import Keys
 
 KEYS = Keys(["front", "news", "sport"])
@@ -25,15 +25,17 @@ def test_the_chain_is_counted_with_leaving():
 
 
 def test_starts_tell_the_first_tick_from_later_arrivals():
-    model = NavigationModel.fit(sessions([3, 3, 4, 5, 7]), scale=10)
+    model = NavigationModel.fit(sessions([3, 3, 4, 5, 7]), scale=10, start="crowd")
     np.testing.assert_allclose(model.initial, [20, 0, 0])
     np.testing.assert_allclose(model.arrivals, [2.5, 2.5, 2.5])
     assert model.opening.shape == (3, 3)
-    np.testing.assert_allclose(NavigationModel.fit(sessions([3, 3, 4, 5, 7])).scaled(10).arrivals, model.arrivals)
+    np.testing.assert_allclose(
+        NavigationModel.fit(sessions([3, 3, 4, 5, 7]), start="crowd").scaled(10).arrivals, model.arrivals
+    )
 
 
 def test_save_and_load(tmp_path):
-    model = NavigationModel.fit(sessions([0, 0, 1, 2, 2]))
+    model = NavigationModel.fit(sessions([0, 0, 1, 2, 2]), start="crowd")
     model.save(tmp_path / "site.model")
     again = NavigationModel.load(tmp_path / "site.model")
     assert again.keys == model.keys
@@ -55,13 +57,36 @@ def test_a_model_of_another_format(tmp_path):
     model.save(tmp_path / "x")
     with np.load(tmp_path / "x") as stored:
         parts = dict(stored)
-    parts["format"] = np.frombuffer(FORMAT.replace("1", "9").encode(), dtype=np.uint8)
+    parts["format"] = np.frombuffer(FORMAT.replace("2", "9").encode(), dtype=np.uint8)
     with (tmp_path / "y").open("wb") as file:
         np.savez(file, **parts)
     with pytest.raises(InvalidModel, match="has the format 'hubbub-navigation-9'"):
         NavigationModel.load(tmp_path / "y")
     with pytest.raises(InvalidModel, match="no model file"):
         NavigationModel.load(tmp_path / "z")
+
+
+def written_before(model, path):
+    model.save(path)
+    with np.load(path) as stored:
+        parts = dict(stored)
+    parts["format"] = np.frombuffer(EARLIER.encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **parts)
+
+
+def test_a_model_of_an_earlier_version_is_refused_if_it_was_fitted_from_a_window(tmp_path):
+    written_before(NavigationModel.fit(sessions([3, 3, 4, 5, 7]), start="crowd"), tmp_path / "x")
+    with pytest.raises(InvalidModel, match="earlier version, which took the sessions of the file's first tick") as told:
+        NavigationModel.load(tmp_path / "x")
+    assert "--start crowd" in told.value.hint
+
+
+def test_a_model_of_an_earlier_version_is_read_if_nothing_was_wrong_with_it(tmp_path):
+    """A stream records the hash of its model: one that began with it goes on."""
+    model = NavigationModel.fit(sessions(), ticks=5)
+    written_before(model, tmp_path / "x")
+    assert NavigationModel.load(tmp_path / "x").digest == model.digest
 
 
 def test_a_model_fitted_for_other_keys():

@@ -31,6 +31,14 @@ def command(
     max_ticks: Annotated[
         int | None, typer.Option("--max-ticks", help="Cut sessions after this many ticks, as the live stream does.")
     ] = None,
+    start: Annotated[
+        str,
+        typer.Option(
+            "--start",
+            help="What the live stream begins with: balanced, a site that runs already, or crowd, the sessions of the "
+            "file's first tick, of which nobody was there before.",
+        ),
+    ] = "balanced",
     as_json: Json = False,
 ) -> None:
     """Learn how visitors move from public sessions: how they arrive, which links they follow, when they leave.
@@ -42,9 +50,7 @@ def command(
     output = Output(as_json)
     check_output(out, [sessions])
     visits = _read(sessions)
-    if max_ticks is not None:
-        visits = visits.truncated(max_ticks)
-    model = NavigationModel.fit(visits, ticks=ticks, scale=scale)
+    model = NavigationModel.fit(visits, ticks=ticks, scale=scale, max_ticks=max_ticks, start=start)
     model.save(out)
     _say(output, out, visits, model)
 
