@@ -52,6 +52,18 @@ def test_sensitive_places_and_sliders(page, lab):
     assert "nothing is called sensitive" in page.locator("#beliefs").inner_text()
 
 
+def test_precision_and_coverage(page, lab):
+    opened(page, lab)
+    rows = page.locator("#ends tr")
+    first = rows.nth(1).locator("td").all_inner_texts()
+    assert [text.endswith("%") for text in first] == [True] * 4
+    assert first[1] == "100 %"
+    turned(page, lambda: page.locator("#floor").fill("60"))
+    after = rows.nth(1).locator("td").all_inner_texts()
+    assert float(after[3].split()[0]) < 100 <= float(first[3].split()[0])
+    assert float(after[2].split()[0]) > float(first[2].split()[0])
+
+
 def test_it_works_with_keys_alone(page, lab):
     opened(page, lab)
     page.locator("#map").focus()

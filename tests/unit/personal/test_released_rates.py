@@ -39,7 +39,7 @@ def counts_of(published, what):
 
 
 def test_from_a_list_of_items_with_noisy_counts():
-    """Noise has a scale of 2 * 12 / 6 = 4. Off by 100 of 1,000 it would be with a chance below 1e-10 in each count."""
+    """Gaussian noise of a standard error of 7: off by 100 of 2,000 with a chance below 1e-40 in each count."""
     published = publish_items(log_of(4000), item="item", epsilon=6, delta="1e-6", max_items=12)
     rates = ClickRates.of_released(TOWN, counts_of(published, "shown"), counts_of(published, "clicked"))
     assert rates.tallies["north"]["ice cream"].shown_error > 0, "these are noisy"

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from hubbub.lab.playground.asked import Asked, understood
@@ -28,6 +29,8 @@ class PersonalAsked(Asked):
     sensitive: Annotated[list[Cell], Field(max_length=SIDE * SIDE)] = Field(default_factory=lambda: ["2,5"])
     leaves: Annotated[int, Field(ge=1, le=SIDE * SIDE)] = 16
     k: Annotated[int, Field(ge=1, le=10)] = 5
+    floor: Annotated[int, Field(ge=0, le=90)] = 0
+    """Of 100 people, how many must click a result for it to be worth showing."""
 
 
 class Town:
@@ -41,7 +44,7 @@ class Town:
         cells = np.array([[int(part) for part in leaf.name.split(",")] for leaf in self.tree.leaves()]) + 0.5
         away = np.sqrt(((self.at[:, None] - cells[None]) ** 2).sum(axis=2))
         self.rates = rng.uniform(0.2, 0.9, SHOPS)[:, None] * np.exp(-((away / _NEAR) ** 2))
-        self.catalogue = Catalogue(RateTable(self.tree, self.shops, self.rates), most=10)
+        self.table = RateTable(self.tree, self.shops, self.rates)
         self.observer = Observer(self.tree)
 
 
@@ -58,8 +61,10 @@ def personal(asked: Mapping[str, Any]) -> dict[str, Any]:
     cut = Cut.plan(place.tree, [Sensitive(name) for name in names], leaves=wanted.leaves)
     client = Client(cut.to_bytes())
     request = client.request(wanted.here, wanted.k)
-    choice, _ = place.catalogue.choose(client.generalise(wanted.here), wanted.k)
-    shown = client.pick(wanted.here, place.catalogue.answer(request))
+    floor = wanted.floor / 100
+    catalogue = Catalogue(place.table, floor=floor, most=10)
+    choice, _ = catalogue.choose(client.generalise(wanted.here), wanted.k)
+    shown = client.pick(wanted.here, catalogue.answer(request), wanted.k)
     told = place.tree.named(client.generalise(wanted.here))
     here = place.tree.leaf(wanted.here)
     rows = []
@@ -86,7 +91,7 @@ def personal(asked: Mapping[str, Any]) -> dict[str, Any]:
         "shown": shown,
         "expected": choice.value,
         "bound": choice.bound,
-        "precision": _precision(place, cut, wanted.k, here, shown),
+        "precision": _precision(place, cut, wanted.k, floor, here, shown),
         "beliefs": [_belief(place, cut, name) for name in names],
         "promise": cut.words,
         "not_covered": list(cut.not_covered),
@@ -104,21 +109,38 @@ def _box(node: Node) -> dict[str, Any]:
     return {"name": node.name, "x": x, "y": y, "size": int(size or 1), "contexts": node.leaves}
 
 
-def _precision(place: Town, cut: Cut, k: int, here: int, shown: str | None) -> dict[str, float]:
-    """How often what is shown is clicked: in this context; below what is told now, and over all, by who chooses."""
-    found = {"here": float(place.rates[place.shops.index(shown), here]) if shown else 0.0}
+def _precision(place: Town, cut: Cut, k: int, floor: float, here: int, shown: str | None) -> dict[str, float | None]:
+    """Of what is shown, the part that is clicked: in this context; and with coverage, the part of contexts for which
+    anything is shown, below what is told now and over all, by who chooses."""
+    found: dict[str, float | None] = {"here": float(place.rates[place.shops.index(shown), here]) if shown else 0.0}
     found["best_here"] = float(place.rates[:, here].max())
     for where, nodes in (("told", [cut.node_of(here)]), ("town", _sent(cut))):
-        whole = sum(node.leaves for node in nodes)
-        for who in ("one", "sent", "all"):
-            found[f"{who}_{where}"] = 0.0
+        clicked = {"one": 0.0, "sent": 0.0, "all": 0.0}
+        served = dict.fromkeys(clicked, 0)
         for node in nodes:
-            selector = Selector(place.shops, place.rates[:, node.first : node.first + node.leaves])
-            choice = selector.choose(k)
-            found[f"sent_{where}"] += choice.value * node.leaves / whole
-            found[f"all_{where}"] += choice.everything * node.leaves / whole
-            found[f"one_{where}"] += selector.choose(1).value * node.leaves / whole
+            for who, rates in _shown(place, node, k, floor).items():
+                clicked[who] += float(rates.sum())
+                served[who] += len(rates)
+        for who, number in served.items():
+            found[f"{who}_{where}"] = clicked[who] / number if number else None
+            found[f"{who}_{where}_coverage"] = number / sum(node.leaves for node in nodes)
     return found
+
+
+def _shown(place: Town, node: Node, k: int, floor: float) -> dict[str, NDArray[np.float64]]:
+    """By who chooses, how often the result is clicked in each context that is shown one. The server alone shows its one
+    result to all, wherever they are."""
+    rates = place.rates[:, node.first : node.first + node.leaves]
+    selector = Selector(place.shops, rates, floor=floor)
+    alone, sent = selector.choose(1).results, selector.choose(k)
+    places = np.array([place.shops.index(name) for name in sent.results], dtype=np.intp)
+    served = np.flatnonzero(sent.best >= 0)
+    best = rates.max(axis=0)
+    return {
+        "one": rates[place.shops.index(alone[0])] if alone else np.zeros(0),
+        "sent": rates[places[sent.best[served]], served] if served.size else np.zeros(0),
+        "all": best[(best >= floor) & (best > 0)],
+    }
 
 
 def _belief(place: Town, cut: Cut, name: str) -> dict[str, Any]:

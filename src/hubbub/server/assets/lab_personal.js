@@ -4,7 +4,7 @@ import { ask } from "./lab_ask.js";
 const $ = (id) => document.getElementById(id);
 const SPACE = "http://www.w3.org/2000/svg";
 const per = (part) => `${(100 * part).toLocaleString("en", { maximumFractionDigits: 1 })} %`;
-const asked = { here: "2,5", sensitive: ["2,5"], leaves: 16, k: 5 };
+const asked = { here: "2,5", sensitive: ["2,5"], leaves: 16, k: 5, floor: 0 };
 let found = null, cursor = [2, 5], turn = 0;
 
 function shape(name, facts, kind = "", inside = []) {
@@ -73,10 +73,11 @@ function tell() {
   $("request").textContent = found.request;
   $("results").replaceChildren(...found.results.map((one, i) => row([`${i + 1}. ${one.name}`, per(one.here), per(one.adds)], one.shown ? "shown" : "")));
   $("precision").textContent = found.shown ? `Shown: ${found.shown}. Of people in your place ${per(precision.here)} click it; the best of all results would have ${per(precision.best_here)}.` : "Nothing is worth showing here.";
+  const both = (who) => ["told", "town"].flatMap((where) => [`${who}_${where}`, `${who}_${where}_coverage`]).map((name) => (precision[name] === null ? "nothing shown" : per(precision[name])));
   $("ends").replaceChildren(
-    row(["The server alone, with what it is told (k = 1)", per(precision.one_told), per(precision.one_town)]),
-    row([`Both: ${asked.k} sent, the device shows the best`, per(precision.sent_told), per(precision.sent_town)]),
-    row(["The device alone, with all results", per(precision.all_told), per(precision.all_town)]),
+    row(["The server alone, with what it is told (k = 1, shown to all)", ...both("one")]),
+    row([`Both: ${asked.k} sent, the device shows the best`, ...both("sent")]),
+    row(["The device alone, with all results", ...both("all")]),
   );
   $("beliefs").replaceChildren(...found.beliefs.map((one) => row([spot(one.name), per(one.before), per(one.after), spot(one.told)])));
   if (!found.beliefs.length) $("beliefs").replaceChildren(row(["nothing is called sensitive", "", "", ""]));
@@ -86,8 +87,10 @@ function tell() {
 async function update() {
   asked.leaves = 2 ** Number($("leaves").value);
   asked.k = Number($("k").value);
+  asked.floor = Number($("floor").value);
   $("leaves-out").textContent = asked.leaves;
   $("k-out").textContent = asked.k;
+  $("floor-out").textContent = asked.floor;
   const mine = (turn += 1);
   try {
     const answer = await ask("/lab/personal", asked);
