@@ -67,10 +67,15 @@ class AdaptiveState:
     wary: Wary
 
 
-def begin(level: Array, variance: Array, drift_variance: Array, scale_variance: float, habits: Habits) -> AdaptiveState:
-    """The belief before anything was measured."""
+def begin(
+    level: Array, variance: Array, drift_variance: Array, scale_variance: float, habits: Habits, arriving: float = 0.0
+) -> AdaptiveState:
+    """The belief before anything was measured. With `arriving`, that part of each count is what arrives in a tick, so
+    that whoever learns the one learns the other."""
     size = len(level)
     calm = Track.still(level, np.maximum(variance, habits.least_variance), drift_variance)
+    if arriving:
+        calm = replace(calm, drift=arriving * level, covariance=arriving * calm.level_variance)
     where = np.arange(size if habits.adaptive and size <= habits.watched else 0)
     weights = np.full((3, len(where)), _TINY)
     weights[0] = 1.0
@@ -82,15 +87,26 @@ def begin(level: Array, variance: Array, drift_variance: Array, scale_variance: 
 
 
 def predict(
-    state: AdaptiveState, links: Links, arrivals: Array, noise_scale: float, habits: Habits, extra: Array | None = None
+    state: AdaptiveState,
+    links: Links,
+    arrivals: Array,
+    noise_scale: float,
+    habits: Habits,
+    extra: Array | None = None,
+    signed: bool = False,
 ) -> AdaptiveState:
-    """One step in time; a tick without a measurement is this and nothing else. `extra` is known inflow of this tick."""
+    """One step in time; a tick without a measurement is this and nothing else. `extra` is known inflow of this tick.
+
+    `signed` lets beliefs go below zero: where all is learned from noisy values, cutting them would make every small key
+    seem larger.
+    """
     people = np.maximum(state.level, 0.0)
-    inflow = links.matrix @ people
+    inflow = links.matrix @ (state.level if signed else people)
     response = links.matrix @ state.response
     response += arrivals
     inflow += state.scale * (arrivals if extra is None else arrivals + extra)
-    np.maximum(inflow, 0.0, out=inflow)
+    if not signed:
+        np.maximum(inflow, 0.0, out=inflow)
     # diag(M x + a) - M diag(x) M' and M P M' both need the squares of M, so one product does for both.
     base = links.squares @ (state.variance - people)
     base += inflow

@@ -45,9 +45,10 @@ class Links:
         return cls(kept, squares, np.asarray(kept.diagonal(), dtype=np.float64))
 
     @classmethod
-    def identity(cls, size: int) -> Links:
+    def staying(cls, size: int, chance: float) -> Links:
+        """Nobody follows a link; whoever is on a page stays for another tick with this chance."""
         places = np.arange(size, dtype=np.int32)
-        return cls.of(_csr((np.ones(size), places, np.arange(size + 1, dtype=np.int32)), shape=(size, size)))
+        return cls.of(_csr((np.full(size, chance), places, np.arange(size + 1, dtype=np.int32)), shape=(size, size)))
 
 
 def predict(state: ScalarState, links: Links, process: Array | float, drive: Array | float = 0.0) -> ScalarState:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.filters import Links, adaptive
+from hubbub.filters import Links, adaptive, kin
 from hubbub.filters.adaptive import AdaptiveState
+from hubbub.filters.belief import Belief
 from hubbub.filters.habits import Habits
 from hubbub.filters.noises import GaussianNoise, LaplaceNoise, Noise
 from hubbub.filters.track import Track
@@ -25,8 +26,9 @@ from hubbub.release.releaser import Releaser
 from hubbub.release.ukf import nothing_known, told
 from hubbub.released import Domain, Tick
 
-_ALONE = Habits(memory=0.8, churn=0.4, calm=0.005, following=0.2)
-"""Without a model: counts of people who come and go vary with their own number, and trends fade."""
+_ARRIVE = 0.4
+_ALONE = Habits(churn=_ARRIVE)
+"""Without a model: each tick this part of a page's visitors is new, and how many that are is learned page by page."""
 _PARTS = ("level", "drift", "level_variance", "covariance", "drift_variance")
 
 
@@ -35,8 +37,8 @@ class Navigation(Releaser):
 
     X(k+1) = M X(k) + a + w. The process noise cov(w) = diag(M x + a) - M diag(x) M' follows from the model and is not
     tuned. Where measurements contradict the model, page by page or for the site as a whole, the filter learns the new
-    inflow from them (`hubbub.filters.adaptive`). Without a `model` each key is a level with a fading trend, whose
-    start, movement and jumps are learned from the released values alone.
+    inflow from them (`hubbub.filters.adaptive`). Without a `model` all is learned from the released values: how many
+    arrive on each page, and how large pages are altogether, which decides what is told of those that the noise hides.
 
     Guarantee
         Protects: one `unit`; neighbouring streams differ in the presence of one.
@@ -80,13 +82,14 @@ class Navigation(Releaser):
         given = self.habits or (_ALONE if model is None else Habits())
         self._habits = replace(given, adaptive=self.adaptive and given.adaptive)
         self._decide(Navigation.habits, given)
-        self._links = Links.identity(len(keys)) if model is None else Links.of(model.matrix)
+        self._links = Links.staying(len(keys), 1.0 - _ARRIVE) if model is None else Links.of(model.matrix)
         self._arrivals = np.zeros(len(keys)) if model is None else model.arrivals
         # Until something is measured: what noise at the even cost is like.
         variance = self._perturbation.variance(self._even_cost)
         expected = Measurement(Tick(0), keys, None, variance, self._even_cost, self._noise)
         self._noise_scale = float(_noise_of(expected).scale)
         self._filter: AdaptiveState | None = None
+        self._kin = kin.begin()
         self._steps = 0
 
     def _advance(self) -> AdaptiveState | None:
@@ -101,7 +104,10 @@ class Navigation(Releaser):
         opening = None if self._model is None else self._model.opening
         extra = opening[self._steps] if opening is not None and self._steps < len(opening) else None
         self._steps += 1
-        return adaptive.predict(self._filter, self._links, self._arrivals, self._noise_scale, self._habits, extra)
+        signed = self._model is None
+        return adaptive.predict(
+            self._filter, self._links, self._arrivals, self._noise_scale, self._habits, extra, signed=signed
+        )
 
     def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:  # noqa: ARG002
         if measurement is None or measurement.values is None:
@@ -113,15 +119,24 @@ class Navigation(Releaser):
         if before is None:
             # Nothing was known: a flat belief, as wide as the largest measurement, around what was just seen.
             width = np.full(len(measured), (abs(measured).max() + 100.0 * self._noise_scale) ** 2)
-            before = adaptive.begin(np.zeros(len(measured)), width, np.zeros(len(measured)), 0.0, self._habits)
+            before = adaptive.begin(np.zeros(len(measured)), width, _ARRIVE**2 * width, 0.0, self._habits, _ARRIVE)
         self._filter, belief = adaptive.correct(before, measured, noise, self._habits)
-        return told(belief)
+        if self._model is None:
+            self._kin = kin.learn(self._kin, self._filter.level, self._filter.variance)
+        return told(self._like_its_kind(belief))
+
+    def _like_its_kind(self, belief: Belief) -> Belief:
+        """Without a model, what the noise hides of a key is told as the other keys suggest."""
+        if self._model is not None or self._filter is None:
+            return belief
+        values = np.maximum(kin.tell(self._kin, self._filter.level, self._filter.variance), 0.0)
+        return Belief(values, belief.errors, np.minimum(belief.lower, values), np.maximum(belief.upper, values))
 
     def _predicted(self) -> Estimate:
         self._filter = self._advance()
         if self._filter is None:
             return nothing_known(self.keys)
-        return told(adaptive.expect(self._filter, self._habits))
+        return told(self._like_its_kind(adaptive.expect(self._filter, self._habits)))
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts: dict[str, Any] = {"steps": self._steps, "noise_scale": self._noise_scale}
@@ -133,6 +148,7 @@ class Navigation(Releaser):
             "where": now.where, "weights": now.weights, "level": now.level, "variance": now.variance,
             "chance": now.chance, "response": now.response, "wary": now.wary.level, "wary_variance": now.wary.variance,
         }  # fmt: skip
+        arrays["kin"] = self._kin
         arrays |= {f"calm_{name}": getattr(now.calm, name) for name in _PARTS}
         arrays |= {f"others_{name}": getattr(now.others, name) for name in _PARTS}
         return facts, arrays
@@ -142,6 +158,7 @@ class Navigation(Releaser):
         if not arrays:
             self._filter = None
             return
+        self._kin = arrays["kin"]
         calm, others = (Track(*(arrays[f"{kind}_{name}"] for name in _PARTS)) for kind in ("calm", "others"))
         plain = {name: arrays[name] for name in ("where", "weights", "level", "variance", "chance", "response")}
         self._filter = AdaptiveState(
@@ -154,9 +171,9 @@ class Navigation(Releaser):
         if known is None or self._model is not None:  # a model knows its keys, and has a start of its own
             return
         self._noise_scale = facts["noise_scale"]
-        drift = np.full(len(self.keys), arrays["calm_drift_variance"].mean())
-        drift[known.kept] = arrays["calm_drift_variance"][known.sources[known.kept]]
-        self._filter = adaptive.begin(known.level, known.variance, drift, 0.0, self._habits)
+        drift = _ARRIVE**2 * known.variance
+        self._filter = adaptive.begin(known.level, known.variance, drift, 0.0, self._habits, _ARRIVE)
+        self._kin = arrays["kin"]
 
 
 def _noise_of(measurement: Measurement) -> Noise:

@@ -210,3 +210,36 @@ def test_the_diagonal_filter_is_within_2_percent_of_the_dense_one(epsilon):
             full_errors.append(np.abs(full.mean - x) / np.maximum(x, 1))
             cheap_errors.append(np.abs(cheap.mean - x) / np.maximum(x, 1))
     assert np.mean(cheap_errors) <= 1.02 * np.mean(full_errors)
+
+
+@cache
+def village():
+    """Eighty pages, most of them with a handful of people."""
+    rng = np.random.default_rng(80)
+    arrivals = 1.0 + 2.0 * rng.pareto(1.2, 80)
+    return NavigationModel.of(Keys([f"page {i}" for i in range(80)]), 0.5 * np.eye(80), arrivals)
+
+
+def late_error(make, epsilon):
+    """Average relative error of ticks 100 to 199, over three runs."""
+    errors = []
+    with simulation(31) as source:
+        for number in range(3):
+            truth = Crowd(village()).counts(SHAPES["calm"], 0, 200, np.random.default_rng([31, number]))
+            values, *_ = run_series(make(village(), guarantee(epsilon), source), truth)
+            errors.append(average_relative_error(values[100:], truth[100:]))
+    return np.mean(errors)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1])
+def test_without_a_model_many_small_pages_are_told_no_worse_than_as_zeros(epsilon):
+    """Zeros have a relative error of one, or less where pages are empty now and then."""
+    assert late_error(alone, epsilon) < 1.0
+
+
+def test_control_noise_told_as_it_is_errs_by_many_times_a_small_page():
+    assert late_error(lpa, 0.1) > 5
+
+
+def test_without_a_model_what_the_noise_shows_is_learned_as_well_as_a_model_knows_it():
+    assert late_error(alone, 1) < 2 * late_error(navigation, 1)
