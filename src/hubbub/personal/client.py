@@ -10,7 +10,7 @@ import http.client
 import json
 import os
 import re
-import secrets
+import secrets  # for names of drafts, not for privacy
 import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
