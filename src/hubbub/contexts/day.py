@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import threading
 from pathlib import Path
 
 from hubbub.confidential.sealed import Sealed
@@ -32,6 +33,7 @@ class Day(Sealed):
 
     def __init__(self, compiled: Compiled, path: str | Path | None = None) -> None:
         data = compiled.to_bytes()
+        self._process, self._one_by_one = os.getpid(), threading.Lock()
         self._contexts: list[str] = compiled.table["contexts"]
         self._ticks: int = compiled.table["ticks"]
         self._mask = Mask(data)
@@ -49,6 +51,16 @@ class Day(Sealed):
 
     def offer(self, tick: int, context: str) -> str | None:
         """The context if it is shown, None if it is suppressed."""
+        # A file's lock is shared with processes that are forked off; a lock of threads may be held there for ever.
+        if os.getpid() != self._process:
+            raise StoreUnavailable(
+                "The day was opened by another process, from which this one was forked. Show nothing.",
+                "Decide in one process, and give the others what it shows: nothing is decided twice.",
+            )
+        with self._one_by_one:
+            return self._offer(tick, context)
+
+    def _offer(self, tick: int, context: str) -> str | None:
         if isinstance(tick, bool) or not isinstance(tick, int) or not 0 <= tick < self._ticks:
             raise InvalidParameter(
                 f"A day has the ticks 0 to {self._ticks - 1}; got {tick!r}.", "Start a new day after the last tick."

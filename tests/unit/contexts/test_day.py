@@ -2,11 +2,14 @@
 
 import copy
 import os
+import sys
+import threading
 
 import pytest
 from tests.support.context_chains import EXAMPLE_2, EXAMPLE_5
+from tests.support.forks import in_a_fork
 
-from hubbub.contexts import Probabilistic, Secret, Simulatable
+from hubbub.contexts import ContextChain, Probabilistic, Secret, Simulatable
 from hubbub.errors import (
     ConfidentialLeak,
     GuaranteeChanged,
@@ -112,6 +115,44 @@ def test_an_unknown_context_is_suppressed_and_told():
 def test_two_processes_do_not_decide_about_one_day(place):
     with SCHEDULE.start_day(place), pytest.raises(StoreUnavailable, match="Another process"):
         SCHEDULE.start_day(place)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_process_that_was_forked_off_decides_nothing(place, kept):
+    """The lock on the file is shared with it: both would toss for one tick."""
+    with SCHEDULE.start_day(place if kept else None) as day:
+        day.offer(0, "w3")
+        assert in_a_fork(lambda: day.offer(1, "x2")) == "StoreUnavailable"
+        assert day.offer(1, "x2") == "x2"
+    if kept:
+        with SCHEDULE.start_day(place) as again:
+            assert again.outputs == ["w3", "x2"]
+
+
+def test_threads_that_share_a_day_leave_a_file_that_tells_it(place):
+    chain = ContextChain(("s", "x"), ("1/2", "1/2"), [[("1/2", "1/2")] * 2] * 199)
+    policy = Probabilistic.plan(chain, [Secret("s")], "1/4", levels=3)
+    answers, usual = [], sys.getswitchinterval()
+
+    def work(day):
+        for tick in range(200):
+            try:
+                answers.append((tick, day.offer(tick, "x")))
+            except TickOutOfOrder:
+                continue
+
+    try:
+        sys.setswitchinterval(1e-6)
+        with policy.start_day(place) as day:
+            workers = [threading.Thread(target=work, args=(day,)) for _ in range(4)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+    finally:
+        sys.setswitchinterval(usual)
+    with policy.start_day(place) as again:
+        assert [(tick, shown) for tick, shown in enumerate(again.outputs)] == sorted(answers)
 
 
 def test_another_policy_does_not_go_on(place):
