@@ -124,7 +124,7 @@ def plan(
             "Earlier policies, for somebody who knows this chain",
             ["policy", "belief rises by at most", "its promise"],
             [
-                [path.name, f"{look.rise:.3f}", "holds" if look.keeps else f"exceeds {float(look.policy.delta):g}"]
+                [path.name, f"{look.rise:.3f}", "holds" if look.keeps else f"may exceed {float(look.policy.delta):g}"]
                 for path, look in zip(before or [], past, strict=True)
             ],
         )
