@@ -75,6 +75,10 @@ def test_a_power_cut_at_any_byte(place):
     head = whole.index(b"\n") + 1
     for cut in range(len(whole)):
         place.write_bytes(whole[:cut])
+        if 0 < cut < head:  # ticks may have followed, and who decides them again tosses again
+            with pytest.raises(InvalidInput, match="cut short in its first line"):
+                SCHEDULE.start_day(place)
+            continue
         with SCHEDULE.start_day(place) as day:
             decided = whole[head:cut].count(b"\n") if cut > head else 0
             outputs = day.outputs
@@ -82,6 +86,29 @@ def test_a_power_cut_at_any_byte(place):
             assert outputs[decided:] in ([], [None])  # the tick that was being written stays silent
             if len(outputs) < 4:
                 day.offer(len(outputs), PATH[len(outputs)])
+
+
+def test_a_line_that_was_cut_off_after_missed_ticks(place):
+    """The next tick is silent. The tick of the line was told nobody, and may be decided: for the first time, then."""
+    policy = Probabilistic.plan(
+        ContextChain(("s", "x"), (0, 1), [[(0, 1), (0, 1)]] * 11), [Secret("s")], "1/4", levels=3, exact=True
+    )
+    for torn in ("1", "10", "10 ", "10 1"):
+        policy.start_day(place).close()
+        place.write_text(place.read_text() + torn)
+        with policy.start_day(place) as day:
+            assert day.outputs == [None]
+            assert day.offer(10, "x") == "x"
+        place.unlink()
+
+
+def test_what_is_no_file_or_too_long_is_not_read(place):
+    with pytest.raises(InvalidInput, match="not the file of a day"):
+        SCHEDULE.start_day("/dev/full")
+    SCHEDULE.start_day(place).close()
+    place.write_bytes(place.read_bytes() + b"0 -\n" * 100_000)
+    with pytest.raises(InvalidInput, match="not the file of a day"):
+        SCHEDULE.start_day(place)
 
 
 def test_missed_ticks_are_suppressed_and_end_a_schedule():
