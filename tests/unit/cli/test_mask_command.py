@@ -160,6 +160,8 @@ def test_masking_is_told_once(made, capsys, tmp_path):
         ("day,tick,context\n1,0,a\n1,0,b\n", "second context"),
         ("day,tick,context\n1,0,a\n1,1,a\n2,1,a\n", "lacks a tick"),
         ("\udcff", "UTF-8"),
+        ("day;tick;context\n1;0;a\n", "semicolons"),
+        *((f'a,"{name}"\n', "line break in its name") for name in ("a+b", "c@d", "g~", "a=1", "two\nlines")),
     ],
 )
 def test_files_of_days(tmp_path, capsys, text, word):
@@ -169,9 +171,10 @@ def test_files_of_days(tmp_path, capsys, text, word):
     assert word in json.loads(told)["error"]["message"]
 
 
-def test_days_with_a_heading(tmp_path, capsys):
+@pytest.mark.parametrize("heading", ["day,tick,context", "Day, TICK, Context"])
+def test_days_with_a_heading(tmp_path, capsys, heading):
     path = tmp_path / "days.csv"
-    path.write_text("day,tick,context\nmo,1,b\nmo,0,a\ntu,0,a\ntu,1,a\n")
+    path.write_text(f"{heading}\nmo,1,b\nmo,0,a\ntu,0,a\ntu,1,a\n")
     told = json.loads(answer(capsys, "mask", "fit", path, "--out", tmp_path / "chain.json", "--json"))
     assert (told["days"], told["ticks"], told["contexts"]) == (2, 2, ["a", "b"])
 
