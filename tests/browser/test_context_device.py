@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 import hubbub.contexts.device as device
 
 VECTORS = Path(__file__).parents[2] / "docs" / "samples" / "context_policies.json"
+ODD = VECTORS.with_name("context_policies_odd.json")
 MODULE = Path(device.__file__).with_name("device.mjs")
 
 SCRIPT = """
@@ -30,9 +33,29 @@ async (vectors) => {
 }
 """
 
+ODD_SCRIPT = """
+async (files) => {
+  const { Mask } = await import("/device.mjs");
+  const read = [];
+  for (const one of files) {
+    const mask = await Mask.read(new TextEncoder().encode(one.file), (parts) => parts);
+    const shown = one.day.map((context, tick) => mask.offer(tick, context));
+    if (mask.readable || shown.some((context) => context !== null)) read.push(one.about);
+  }
+  return read;
+}
+"""
+COIN_SCRIPT = """
+async (vector) => {
+  const { Mask } = await import("/device.mjs");
+  const mask = await Mask.read(new TextEncoder().encode(vector.json), () => { throw new Error("no randomness"); });
+  return [mask.readable, mask.offer(0, vector.day[0]), mask.tick];
+}
+"""
 
-def test_a_browser_decides_the_same(chromium):
-    vectors = json.loads(VECTORS.read_text())
+
+@pytest.fixture
+def page(chromium):
     page = chromium.new_page()
     page.route(
         "http://localhost/**",
@@ -43,6 +66,19 @@ def test_a_browser_decides_the_same(chromium):
         ),
     )
     page.goto("http://localhost/")
-    answers = page.evaluate(SCRIPT, vectors)
+    yield page
     page.close()
+
+
+def test_a_browser_decides_the_same(page):
+    vectors = json.loads(VECTORS.read_text())
+    answers = page.evaluate(SCRIPT, vectors)
     assert answers == [vector["shown"] for vector in vectors for _ in range(2)]
+
+
+def test_a_browser_refuses_the_odd_files_that_python_refuses(page):
+    assert page.evaluate(ODD_SCRIPT, json.loads(ODD.read_text())) == []
+
+
+def test_a_coin_that_fails_shows_nothing(page):
+    assert page.evaluate(COIN_SCRIPT, json.loads(VECTORS.read_text())[0]) == [True, None, 0]

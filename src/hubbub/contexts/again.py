@@ -10,7 +10,7 @@ from hubbub.contexts.compiled import Compiled
 from hubbub.contexts.hybrid import Hybrid
 from hubbub.contexts.policy import Policy
 from hubbub.contexts.secret import Secret
-from hubbub.contexts.worst import largest_rise
+from hubbub.contexts.worst import keeps_promise, largest_rise
 from hubbub.exact import Exact
 
 
@@ -23,11 +23,8 @@ class Hindsight:
 
     policy: Policy
     rise: float
-
-    @property
-    def keeps(self) -> bool:
-        """Whether the plan's own promise holds for her as well."""
-        return self.rise <= min(self.policy.deltas) + 1e-5
+    keeps: bool
+    """Whether the plan's own promise is sure to hold for her as well, each secret with its own delta."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def hindsight(past: Compiled | Policy, chain: ContextChain, secrets: Sequence[Se
     if secrets is None:
         secrets = past.secrets if isinstance(past, Policy) else ()
     found = table.policy(chain, secrets)
-    return Hindsight(found, largest_rise(found, chain))
+    return Hindsight(found, largest_rise(found, chain), keeps_promise(found, chain))
 
 
 def plan_again(

@@ -117,6 +117,8 @@ class ContextChain:
                 "A chain is learned from at least one day, and all days have the same number of ticks.",
                 "Cut the days into ticks of one length, and leave out days with gaps.",
             )
+        if not all(isinstance(name, str) and name for day in seen for name in day):
+            raise InvalidInput("A day has a tick whose context is not a word.", "Leave out days with gaps.")
         names = _names(sorted({name for day in seen for name in day}) if contexts is None else contexts)
         days_by_number = as_numbers(names, seen)
         size, ticks = len(names), days_by_number.shape[1]
@@ -230,7 +232,7 @@ class ContextChain:
             version = document["version"]
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read: {error.strerror}.", "Give the file of a chain.") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise _no_chain(path) from None
         if version != VERSION:
             raise InvalidInput(

@@ -25,7 +25,8 @@ from hubbub.errors import InvalidInput, InvalidParameter
 from hubbub.files import write_file
 
 FORMAT = "hubbub-context-policy"
-_MOST = 0xFFFE
+_MOST, _LONGEST = 0xFFFE, 0xFFFF
+_DIGITS = 1000
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Compiled:
         table, kind = self.table, KINDS.index(self.table["kind"])
         names, delta = json.dumps(table["contexts"], separators=(",", ":")).encode(), table["delta"].encode()
         size = len(table["contexts"])
+        if len(names) > _LONGEST:
+            raise InvalidParameter(
+                f"The names of the contexts take {len(names):,} bytes; the compact form holds {_LONGEST:,}.",
+                "Write the policy to a name that ends in .json, or give the contexts shorter names.",
+            )
         head = struct.pack(
             ">4sBBHHHHH", b"HBCP", VERSION, kind, table["ticks"], size, table["parts"], len(names), len(delta)
         )
@@ -104,7 +110,7 @@ class Compiled:
                 f"{path} is no policy of version {VERSION}, or it was cut or changed.",
                 "Plan it again with `hubbub mask plan`. A device suppresses everything with such a file.",
             ) from None
-        return cls({key: value for key, value in table.items() if key not in ("checksum", "format", "version")})
+        return cls(table)
 
 
 def compile_policy(policy: Policy) -> Compiled:
@@ -113,6 +119,8 @@ def compile_policy(policy: Policy) -> Compiled:
     chain = policy.chain
     if chain.ticks > _MOST or chain.size > _MOST:
         raise InvalidParameter(f"A file holds at most {_MOST} ticks and contexts.", "Take fewer ticks a day.")
+    if max(len(str(policy.delta.numerator)), len(str(policy.delta.denominator))) > _DIGITS:
+        raise InvalidParameter(f"A file holds a delta of at most {_DIGITS} digits.", 'Write it shorter, like "0.1".')
     table: dict[str, Any] = {
         "kind": "coins", "contexts": list(chain.contexts), "ticks": chain.ticks, "delta": str(policy.delta), "parts": 1
     }  # fmt: skip

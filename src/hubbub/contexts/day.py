@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import stat
+import threading
 from pathlib import Path
 
 from hubbub.confidential.sealed import Sealed
@@ -13,6 +15,7 @@ from hubbub.contexts.device import Mask
 from hubbub.errors import GuaranteeChanged, InvalidInput, InvalidParameter, StoreUnavailable, TickOutOfOrder, UnknownKey
 
 _FIRST = "hubbub-context-day 1 "
+_LINE = len("65534 65534\n")
 
 
 class Day(Sealed):
@@ -32,6 +35,7 @@ class Day(Sealed):
 
     def __init__(self, compiled: Compiled, path: str | Path | None = None) -> None:
         data = compiled.to_bytes()
+        self._process, self._one_by_one = os.getpid(), threading.Lock()
         self._contexts: list[str] = compiled.table["contexts"]
         self._ticks: int = compiled.table["ticks"]
         self._mask = Mask(data)
@@ -49,6 +53,16 @@ class Day(Sealed):
 
     def offer(self, tick: int, context: str) -> str | None:
         """The context if it is shown, None if it is suppressed."""
+        # A file's lock is shared with processes that are forked off; a lock of threads may be held there for ever.
+        if os.getpid() != self._process:
+            raise StoreUnavailable(
+                "The day was opened by another process, from which this one was forked. Show nothing.",
+                "Decide in one process, and give the others what it shows: nothing is decided twice.",
+            )
+        with self._one_by_one:
+            return self._offer(tick, context)
+
+    def _offer(self, tick: int, context: str) -> str | None:
         if isinstance(tick, bool) or not isinstance(tick, int) or not 0 <= tick < self._ticks:
             raise InvalidParameter(
                 f"A day has the ticks 0 to {self._ticks - 1}; got {tick!r}.", "Start a new day after the last tick."
@@ -110,16 +124,20 @@ class Day(Sealed):
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            content = path.read_bytes()
+            regular = stat.S_ISREG(os.fstat(self._file).st_mode)
+            longest = len(self._head) + (self._ticks + 1) * _LINE
+            content = os.pread(self._file, longest + 1, 0) if regular else b""
         except OSError as error:
             if isinstance(error, BlockingIOError):
                 raise StoreUnavailable(
                     f"Another process decides about the day in {path}.", "Stop it first: nothing is decided twice."
                 ) from None
             raise StoreUnavailable(f"{path} cannot be opened: {error.strerror}.", "Choose another place.") from None
-        if not self._head.encode().startswith(content) or content.endswith(b"\n"):
+        if not regular or len(content) > longest:
+            raise _no_day(path)
+        if content:
             self._resume(path, content)
-        else:  # new, or the power went while it was begun: nothing was decided yet
+        else:
             self._begin(path)
 
     def _begin(self, path: Path) -> None:
@@ -134,6 +152,7 @@ class Day(Sealed):
             os.fsync(folder)
             os.close(folder)
         except OSError as error:
+            os.ftruncate(self._file, 0)  # a heading that is cut short is refused: something may have followed it
             raise StoreUnavailable(
                 f"A day cannot be begun in {path}: {error.strerror}. Show nothing.", "Make room, and open it again."
             ) from None
@@ -141,8 +160,13 @@ class Day(Sealed):
     def _resume(self, path: Path, content: bytes) -> None:
         whole = content[: content.rfind(b"\n") + 1]
         lines = whole.decode("ascii", "replace").splitlines()
+        if not lines and self._head.encode().startswith(content):
+            raise InvalidInput(
+                f"{path} was cut short in its first line: what was decided cannot be known.",
+                "Stay silent until tomorrow; or give a new name, if nothing was decided yet.",
+            )
         if not lines or not lines[0].startswith(_FIRST):
-            raise InvalidInput(f"{path} is not the file of a day.", "Give a new name for each day.")
+            raise _no_day(path)
         if lines[0] + "\n" != self._head:
             raise GuaranteeChanged(
                 f"{path} was begun with another policy: two policies on one day are not covered by either's promise.",
@@ -160,8 +184,12 @@ class Day(Sealed):
                 self._mask.last_tick, self._mask.last_context = int(tick), int(number)
                 self._shown[int(tick)] = self._contexts[int(number)]
         if self._file is not None and len(whole) < len(content):
-            # The power went in the middle of a line: what was to be decided was never shown. The tick stays silent.
+            # The power went in the middle of a line: what was to be decided was never shown. The next tick is silent.
             os.ftruncate(self._file, len(whole))
             self._mask.tick = min(self._mask.tick + 1, self._ticks - 1)
             self._mask.silent = self._pieces
             self._keep(self._mask.tick, None)
+
+
+def _no_day(path: Path) -> InvalidInput:
+    return InvalidInput(f"{path} is not the file of a day.", "Give a new name for each day.")

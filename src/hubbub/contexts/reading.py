@@ -10,6 +10,7 @@ from pathlib import Path
 from hubbub.errors import InvalidInput
 
 LONG = ["day", "tick", "context"]
+_SIGNS = frozenset("+@=~\r\n")
 
 
 def read_days(path: str | Path) -> list[tuple[str, ...]]:
@@ -39,11 +40,23 @@ def days_in(text: str, name: str = "The table") -> list[tuple[str, ...]]:
         raise _no_csv(name) from None
     if not rows:
         raise InvalidInput(f"{name} is empty.", "Give at least one day.")
-    if rows[0] == LONG:
-        return _long(name, rows[1:])
+    if len(rows[0]) == 1 and ";" in rows[0][0]:
+        raise InvalidInput(f"{name} has semicolons where commas belong.", "Save it again with commas.")
+    if [cell.lower() for cell in rows[0]] == LONG:
+        return _speakable(name, _long(name, rows[1:]))
     if any(not cell for row in rows for cell in row):
         raise InvalidInput(f"{name} has an empty cell.", "Give each tick a context, or leave out the day.")
-    return [tuple(row) for row in rows]
+    return _speakable(name, [tuple(row) for row in rows])
+
+
+def _speakable(name: str, days: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Names that a line of `hubbub mask run` and `--sensitive` can say: else they could not be protected there."""
+    if any(set(context) & _SIGNS for context in {context for day in days for context in day}):
+        raise InvalidInput(
+            f"{name} has a context with one of + @ = ~ or a line break in its name.",
+            "Name it otherwise: commands write secrets with these signs.",
+        )
+    return days
 
 
 def _no_csv(name: str) -> InvalidInput:

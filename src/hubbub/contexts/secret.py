@@ -85,9 +85,15 @@ class Secret:
         return range(first, last + 1)
 
     def __str__(self) -> str:
-        names = (" or " if self.together else ", ").join(self.contexts)
-        when = "" if self.first is None and self.last is None else f" between ticks {self.first} and {self.last}"
-        return names + (" at any time" if self.sometime else "") + when
+        when = f" between ticks {self.first} and {self.last}"
+        if self.last is None:
+            when = "" if self.first is None else f" from tick {self.first} on"
+        elif self.first is None:
+            when = f" up to tick {self.last}"
+        when = " at any time" * self.sometime + when
+        if self.sometime and not self.together:  # each alone: not the belief that it was one of them
+            return ", and ".join(name + when for name in self.contexts)
+        return (" or " if self.together else ", ").join(self.contexts) + when
 
 
 def check_delta(delta: Exact) -> Fraction:

@@ -14,12 +14,13 @@ from hubbub.contexts.hybrid import Hybrid
 from hubbub.contexts.pieces import Ground, Numbers, Pieces
 from hubbub.contexts.policy import Policy
 from hubbub.contexts.remembering import Remembering
-from hubbub.contexts.secret import SMALLEST, Secret, targets
+from hubbub.contexts.secret import SMALLEST, Secret, Targets, targets
 from hubbub.contexts.simulatable import Simulatable
 from hubbub.contexts.walk import holds
 from hubbub.errors import InvalidParameter
 
 _STEPS = 17
+_SMALL = 200
 
 
 def largest_rise(policy: Policy, chain: ContextChain | None = None) -> float:
@@ -35,12 +36,7 @@ def largest_rise(policy: Policy, chain: ContextChain | None = None) -> float:
     >>> round(largest_rise(policy), 4), round(largest_rise(policy, theirs), 4)
     (0.25, 0.2625)
     """
-    chosen = policy.chosen if isinstance(policy, Hybrid) else policy
-    if not isinstance(chosen, CoinPolicy | Simulatable | Remembering):
-        raise InvalidParameter("The largest rise is reckoned for Hubbub's policies only.", "Make one with Hybrid.plan.")
-    chain = policy.chain if chain is None else chain
-    if chain.contexts != policy.chain.contexts or chain.ticks != policy.chain.ticks:
-        raise InvalidParameter("The chain must have the contexts and ticks of the policy's.", "Fit both on one list.")
+    chosen, chain = _fitting(policy, chain)
     secrets = [
         Secret(*s.contexts, first=s.first, last=s.last, together=s.together, sometime=s.sometime)
         for s in policy.secrets
@@ -49,17 +45,49 @@ def largest_rise(policy: Policy, chain: ContextChain | None = None) -> float:
     # Asked again for every rise that is tried: what it says about itself is written down once.
     table = cache(partial(_chances, chosen))
 
-    def within(rise: Fraction) -> bool:
-        bounds = targets(chain, chain.steps, secrets, rise)
-        if isinstance(chosen, CoinPolicy):
-            return holds(chain.steps, bounds, chosen.levels, chosen.parts)
-        return pieces_hold(Ground(chain.steps, bounds), table)
-
     low, high = Fraction(0), Fraction(1)
     for _ in range(_STEPS):
         middle = max(SMALLEST, (low + high) / 2)
-        low, high = (low, middle) if within(middle) else (middle, high)
+        kept = _keeps(chosen, chain, targets(chain, chain.steps, secrets, middle), table)
+        low, high = (low, middle) if kept else (middle, high)
     return float(high)
+
+
+def keeps_promise(policy: Policy, chain: ContextChain | None = None) -> bool:
+    """Whether no belief rises by more than its own delta, for those who hold `chain` for true.
+
+    The planner's check, at delta itself. True is sure: the margin against rounding lies on that side, so that False may
+    also mean that a rise comes within a billionth of its delta. Coins on small chains are then asked in fractions.
+    """
+    chosen, chain = _fitting(policy, chain)
+    bounds = targets(chain, chain.steps, policy.secrets, policy.delta)
+    if _keeps(chosen, chain, bounds, cache(partial(_chances, chosen))):
+        return True
+    if not isinstance(chosen, CoinPolicy) or chain.ticks * chain.size**2 > _SMALL:
+        return False
+    steps = chain.exact_steps
+    return holds(steps, targets(chain, steps, policy.secrets, policy.delta), chosen.levels, chosen.parts)
+
+
+def _fitting(policy: Policy, chain: ContextChain | None) -> tuple[CoinPolicy | Simulatable | Remembering, ContextChain]:
+    chosen = policy.chosen if isinstance(policy, Hybrid) else policy
+    if not isinstance(chosen, CoinPolicy | Simulatable | Remembering):
+        raise InvalidParameter("The largest rise is reckoned for Hubbub's policies only.", "Make one with Hybrid.plan.")
+    chain = policy.chain if chain is None else chain
+    if chain.contexts != policy.chain.contexts or chain.ticks != policy.chain.ticks:
+        raise InvalidParameter("The chain must have the contexts and ticks of the policy's.", "Fit both on one list.")
+    return chosen, chain
+
+
+def _keeps(
+    chosen: CoinPolicy | Simulatable | Remembering,
+    chain: ContextChain,
+    bounds: Targets,
+    table: Callable[[int, int], Numbers],
+) -> bool:
+    if isinstance(chosen, CoinPolicy):
+        return holds(chain.steps, bounds, chosen.levels, chosen.parts)
+    return pieces_hold(Ground(chain.steps, bounds), table)
 
 
 def _chances(policy: Policy, began: int, context: int) -> Numbers:

@@ -1,6 +1,7 @@
 """Five thousand small chains, all policies, secrets of all kinds: an adversary who writes down every day and every
 output, in exact fractions, never finds a belief that rose by more than delta."""
 
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ from tests.support import context_oracle as oracle
 from tests.support.context_chains import random_chain, random_delta, random_secrets
 
 from hubbub.contexts import Hybrid, MaskSensitive, Probabilistic, Remembering, Simulatable
+from hubbub.contexts.device import Mask
 
 CHAINS, PARTS = 5000, 10
 ORDERS = ("likeliest", "forward", "backward", "best")
@@ -38,6 +40,53 @@ def test_no_belief_rises_by_more_than_delta(part):
             assert policy.utility == pytest.approx(float(oracle.shown(chain, policy)), abs=1e-9)
             shown += policy.utility
     assert shown > CHAINS // PARTS, "a policy that shows nothing would pass"
+
+
+class AsDevice:
+    """What a compiled table does in the device's reader, with ticks skipped at which nothing is offered."""
+
+    def __init__(self, policy, skipped):
+        self.table = policy.compile()
+        self.parts, self.skipped, self.coin = self.table.table["parts"], skipped, 0
+        self.mask = Mask(self.table.to_bytes(), lambda _: self.coin)
+        self.contexts, self.known = policy.chain.contexts, {}
+
+    def suppression(self, *state):
+        if state not in self.known:
+            self.known[state] = self.ask(*state)
+        return self.known[state]
+
+    def ask(self, tick, context, last_tick, last_context):
+        if tick in self.skipped:
+            return Fraction(1)
+        missed = self.table.table["kind"] == "pieces" and any(skip < tick for skip in self.skipped)
+        low, high = 0, self.parts  # the lowest coin that shows
+        while low < high:
+            self.coin = (low + high) // 2
+            mask = self.mask
+            mask.tick, mask.silent, mask.last_tick, mask.last_context = tick - 1, missed, last_tick, last_context
+            shown = mask.offer(tick, self.contexts[context]) is not None
+            low, high = (low, self.coin) if shown else (self.coin + 1, high)
+        return Fraction(low, self.parts)
+
+
+def test_nor_does_one_from_compiled_tables_and_skipped_ticks():
+    """An adversary who knows which ticks were skipped. The control: going on after a gap as if there were none would
+    break the promise of some policies that remember (tests/unit/contexts/test_remembering.py)."""
+    random, shown, same = Random(99), 0.0, 0
+    for number in range(150):
+        chain = random_chain(random)
+        secrets, delta = random_secrets(random, chain), random_delta(random)
+        skipped = {tick for tick in range(chain.ticks) if random.random() < 0.25}
+        for policy in policies(chain, secrets, delta, number, random):
+            device = AsDevice(policy, skipped)
+            for rise, allowed in zip(oracle.rises(chain, device, secrets), policy.deltas, strict=True):
+                assert rise <= allowed, (number, policy, skipped, chain._start, chain._moves, secrets)
+            told = float(oracle.shown(chain, device))
+            assert skipped or told == pytest.approx(policy.utility, abs=1e-9)
+            shown, same = shown + told, same + (not skipped)
+    assert shown > 150, "a device that shows nothing would pass"
+    assert same > 100
 
 
 def test_the_adversary_finds_what_masking_gives_away():

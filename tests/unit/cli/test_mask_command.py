@@ -2,6 +2,9 @@
 
 import io
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -76,7 +79,7 @@ def test_masking_alone_gives_it_away(made, capsys, tmp_path):
 
 def test_every_method_and_every_secret(made, capsys, tmp_path):
     chain, _, _ = made
-    for method in ("simulatable", "probabilistic", "hybrid"):
+    for method in ("simulatable", "probabilistic", "remembering", "hybrid"):
         for secret in ("clinic", "clinic+work", "clinic@1-2", "clinic@1-2~", "clinic=0.3"):
             out = tmp_path / "p.json"
             answer(capsys, "mask", "plan", chain, "--sensitive", secret, "--method", method, "--out", out, "--json")
@@ -106,12 +109,46 @@ def test_what_is_refused(made, capsys, tmp_path, words, code):
     assert json.loads(told)["error"]["code"] == code
 
 
-def test_lines_that_are_none_and_ticks_twice(made, capsys, monkeypatch):
+def test_odd_lines_are_answered_and_the_day_goes_on(made, capsys, monkeypatch, tmp_path):
+    """A process that ends tells more than a suppressed tick: every line gets its answer."""
+    chain, policy, day = made
+    lines = ["0,home", "0,home", "home", "9,home", "9" * 5000 + ",home", "", "1,work", "2,mars", "3,home", "2,work"]
+    offer(monkeypatch, "\n".join(lines) + "\n")
+    assert main(["mask", "run", str(policy), "--day", str(day)]) == 0
+    told = capsys.readouterr()
+    answers = told.out.splitlines()
+    assert [answer.partition(",")[0] for answer in answers] == ["0", "0", "", "9", "", "", "1", "2", "3", "2"]
+    assert answers[1:6] == ["0,", ",", "9,", ",", ","]
+    assert (answers[7], answers[9]) == ("2,", "2,")
+    assert told.err.count("Suppressed:") == 7
+    assert "mars" not in told.out + told.err
+    (tmp_path / "shown").write_text(told.out)
+    words = ["mask", "explain", chain, policy, "--sensitive", "clinic", "--shown", tmp_path / "shown", "--json"]
+    assert json.loads(answer(capsys, *words))["beyond"] == 0
+    offer(monkeypatch, "0,home\n")
+    again = json.loads(answer(capsys, "mask", "run", policy, "--day", day, "--json"))
+    assert (len(again["outputs"]), again["refused"]) == (4, 1)
+
+
+def test_nobody_reads_the_answers(made):
     _, policy, day = made
-    offer(monkeypatch, "home\n")
-    assert "tick,context" in answer(capsys, "mask", "run", policy, "--day", day, "--json", code=2)
-    offer(monkeypatch, "0,home\n0,home\n")
-    assert "tick_out_of_order" in answer(capsys, "mask", "run", policy, "--day", day, "--json", code=2)
+    with Path("/dev/full").open("w") as full:
+        start = "import sys, hubbub.cli.main as cli; sys.exit(cli.main(sys.argv[1:]))"
+        ended = subprocess.run(
+            [sys.executable, "-c", start, "mask", "run", policy, "--day", day],
+            input="0,home\n1,\xff\n".encode("latin-1"), stdout=full, stderr=subprocess.PIPE, timeout=60,
+        )  # fmt: skip
+    told = ended.stderr.decode()
+    assert ended.returncode == 1
+    assert "cannot be printed" in told
+    assert "Traceback" not in told
+    assert day.read_text().splitlines()[1:] in (["0 1"], ["0 -"])
+
+
+def test_masking_is_told_once(made, capsys, tmp_path):
+    words = ["mask", "plan", made[0], "--sensitive", "clinic", "--out", tmp_path / "p.json", "--method"]
+    assert answer(capsys, *words, "mask-sensitive").count("mask-sensitive") == 1
+    assert answer(capsys, *words, "remembering").count("mask-sensitive") == 1
 
 
 @pytest.mark.parametrize(
@@ -123,6 +160,8 @@ def test_lines_that_are_none_and_ticks_twice(made, capsys, monkeypatch):
         ("day,tick,context\n1,0,a\n1,0,b\n", "second context"),
         ("day,tick,context\n1,0,a\n1,1,a\n2,1,a\n", "lacks a tick"),
         ("\udcff", "UTF-8"),
+        ("day;tick;context\n1;0;a\n", "semicolons"),
+        *((f'a,"{name}"\n', "line break in its name") for name in ("a+b", "c@d", "g~", "a=1", "two\nlines")),
     ],
 )
 def test_files_of_days(tmp_path, capsys, text, word):
@@ -132,9 +171,10 @@ def test_files_of_days(tmp_path, capsys, text, word):
     assert word in json.loads(told)["error"]["message"]
 
 
-def test_days_with_a_heading(tmp_path, capsys):
+@pytest.mark.parametrize("heading", ["day,tick,context", "Day, TICK, Context"])
+def test_days_with_a_heading(tmp_path, capsys, heading):
     path = tmp_path / "days.csv"
-    path.write_text("day,tick,context\nmo,1,b\nmo,0,a\ntu,0,a\ntu,1,a\n")
+    path.write_text(f"{heading}\nmo,1,b\nmo,0,a\ntu,0,a\ntu,1,a\n")
     told = json.loads(answer(capsys, "mask", "fit", path, "--out", tmp_path / "chain.json", "--json"))
     assert (told["days"], told["ticks"], told["contexts"]) == (2, 2, ["a", "b"])
 

@@ -83,6 +83,47 @@ def test_hindsight_is_never_less_than_what_brute_force_finds(kind):
         assert own.rise <= float(max(policy.deltas)) + 2e-5
 
 
+def test_a_promise_that_is_broken_by_little_does_not_hold():
+    """Small beside 1/100,000, to which `rise` is rounded; and much beside the smallest delta there is."""
+    half = ContextChain(("s", "x"), ("1/2", "1/2"), [])
+    plan = Probabilistic.plan(half, [Secret("s")], "1/4", levels=3, exact=True)
+    assert hindsight(plan, half).keeps, "exactly delta is kept, in fractions"
+    later = ContextChain.of_weights(("s", "x"), np.array([499_991, 500_009]), np.zeros((0, 2, 2)))
+    assert Fraction(1, 4) < oracle.rises(later, plan, plan.secrets)[0] < Fraction(250_003, 10**6)
+    assert not hindsight(plan, later).keeps
+    rare = ContextChain.of_weights(("s", "x"), np.array([999_995, 5]), np.zeros((0, 2, 2)))
+    naive = MaskSensitive.plan(rare, [Secret("s")], "0.000001")
+    assert oracle.rises(rare, naive, naive.secrets)[0] > 4 * naive.delta
+    assert not hindsight(naive, rare).keeps
+
+
+def test_each_secret_keeps_its_own_delta():
+    chain = ContextChain(("s", "x"), ("1/2", "1/2"), [[("1/2", "1/2")] * 2])
+    secrets = [Secret("s", first=1, last=1, delta="1/5"), Secret("x", first=0, last=0, delta="1/2")]
+    plan = Probabilistic.plan(chain, secrets, "1/4", levels=10)
+    first, second = oracle.rises(chain, plan, secrets)
+    assert first <= Fraction(1, 5) < second <= Fraction(1, 2)
+    assert hindsight(plan, chain).keeps
+
+
+@pytest.mark.parametrize("kind", [Probabilistic, Simulatable, Remembering])
+def test_what_is_said_to_hold_does(kind):
+    """Chains just beside the plan's own: brute force in fractions never disagrees with "holds"."""
+    random, held, broken = Random(8), 0, 0
+    for _ in range(60):
+        chain = random_chain(random)
+        secrets = random_secrets(random, chain)
+        plan = kind.plan(chain, secrets, random_delta(random))
+        nudge = 1 + np.random.default_rng(random.randrange(99)).uniform(-1e-5, 1e-5, chain._moves.shape)
+        near = ContextChain.of_weights(chain.contexts, chain._start, chain._moves * nudge)
+        rises = zip(oracle.rises(near, plan, secrets), plan.deltas, strict=True)
+        kept = all(rise <= delta for rise, delta in rises)
+        told = hindsight(plan, near).keeps
+        assert kept or not told
+        held, broken = held + told, broken + (not told)
+    assert held > 20, (held, broken)
+
+
 @pytest.mark.parametrize("kind", [MaskSensitive, Probabilistic, Simulatable, Remembering])
 def test_a_table_is_read_with_a_chain_that_knows_more_contexts(kind):
     """What it says about contexts that it knows stays; those that it does not know are suppressed, as devices do."""

@@ -139,3 +139,15 @@ def test_a_chain_beyond_the_proved_margin_is_refused():
 def test_made_up_days_follow_the_chain():
     chain = ContextChain(("a", "b"), (1, 0), [[(0, 1), (1, 0)], [(0, 1), (1, 0)]])
     assert chain.sample(np.random.default_rng(0)) == ("a", "b", "a")
+
+
+@pytest.mark.parametrize("odd", [None, "", 3, []])
+def test_days_with_something_else_than_words(odd):
+    with pytest.raises(InvalidInput, match="not a word"):
+        ContextChain.fit([["a", odd]])
+
+
+def test_a_file_that_is_nested_too_deep_is_no_chain(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(InvalidInput, match="not the file of a chain"):
+        ContextChain.load(tmp_path / "deep.json")

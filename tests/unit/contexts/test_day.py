@@ -2,11 +2,14 @@
 
 import copy
 import os
+import sys
+import threading
 
 import pytest
 from tests.support.context_chains import EXAMPLE_2, EXAMPLE_5
+from tests.support.forks import in_a_fork
 
-from hubbub.contexts import Probabilistic, Secret, Simulatable
+from hubbub.contexts import ContextChain, Probabilistic, Secret, Simulatable
 from hubbub.errors import (
     ConfidentialLeak,
     GuaranteeChanged,
@@ -72,6 +75,10 @@ def test_a_power_cut_at_any_byte(place):
     head = whole.index(b"\n") + 1
     for cut in range(len(whole)):
         place.write_bytes(whole[:cut])
+        if 0 < cut < head:  # ticks may have followed, and who decides them again tosses again
+            with pytest.raises(InvalidInput, match="cut short in its first line"):
+                SCHEDULE.start_day(place)
+            continue
         with SCHEDULE.start_day(place) as day:
             decided = whole[head:cut].count(b"\n") if cut > head else 0
             outputs = day.outputs
@@ -79,6 +86,29 @@ def test_a_power_cut_at_any_byte(place):
             assert outputs[decided:] in ([], [None])  # the tick that was being written stays silent
             if len(outputs) < 4:
                 day.offer(len(outputs), PATH[len(outputs)])
+
+
+def test_a_line_that_was_cut_off_after_missed_ticks(place):
+    """The next tick is silent. The tick of the line was told nobody, and may be decided: for the first time, then."""
+    policy = Probabilistic.plan(
+        ContextChain(("s", "x"), (0, 1), [[(0, 1), (0, 1)]] * 11), [Secret("s")], "1/4", levels=3, exact=True
+    )
+    for torn in ("1", "10", "10 ", "10 1"):
+        policy.start_day(place).close()
+        place.write_text(place.read_text() + torn)
+        with policy.start_day(place) as day:
+            assert day.outputs == [None]
+            assert day.offer(10, "x") == "x"
+        place.unlink()
+
+
+def test_what_is_no_file_or_too_long_is_not_read(place):
+    with pytest.raises(InvalidInput, match="not the file of a day"):
+        SCHEDULE.start_day("/dev/full")
+    SCHEDULE.start_day(place).close()
+    place.write_bytes(place.read_bytes() + b"0 -\n" * 100_000)
+    with pytest.raises(InvalidInput, match="not the file of a day"):
+        SCHEDULE.start_day(place)
 
 
 def test_missed_ticks_are_suppressed_and_end_a_schedule():
@@ -112,6 +142,44 @@ def test_an_unknown_context_is_suppressed_and_told():
 def test_two_processes_do_not_decide_about_one_day(place):
     with SCHEDULE.start_day(place), pytest.raises(StoreUnavailable, match="Another process"):
         SCHEDULE.start_day(place)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_process_that_was_forked_off_decides_nothing(place, kept):
+    """The lock on the file is shared with it: both would toss for one tick."""
+    with SCHEDULE.start_day(place if kept else None) as day:
+        day.offer(0, "w3")
+        assert in_a_fork(lambda: day.offer(1, "x2")) == "StoreUnavailable"
+        assert day.offer(1, "x2") == "x2"
+    if kept:
+        with SCHEDULE.start_day(place) as again:
+            assert again.outputs == ["w3", "x2"]
+
+
+def test_threads_that_share_a_day_leave_a_file_that_tells_it(place):
+    chain = ContextChain(("s", "x"), ("1/2", "1/2"), [[("1/2", "1/2")] * 2] * 199)
+    policy = Probabilistic.plan(chain, [Secret("s")], "1/4", levels=3)
+    answers, usual = [], sys.getswitchinterval()
+
+    def work(day):
+        for tick in range(200):
+            try:
+                answers.append((tick, day.offer(tick, "x")))
+            except TickOutOfOrder:
+                continue
+
+    try:
+        sys.setswitchinterval(1e-6)
+        with policy.start_day(place) as day:
+            workers = [threading.Thread(target=work, args=(day,)) for _ in range(4)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+    finally:
+        sys.setswitchinterval(usual)
+    with policy.start_day(place) as again:
+        assert [(tick, shown) for tick, shown in enumerate(again.outputs)] == sorted(answers)
 
 
 def test_another_policy_does_not_go_on(place):

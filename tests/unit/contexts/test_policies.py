@@ -123,6 +123,10 @@ def test_promises_in_words():
     assert "for: s at each single time." in policy.words
     assert "Promises nothing" in MaskSensitive.plan(EXAMPLE_2, SECRETS, "0.1").words
     assert str(Secret("a", "b", together=True, first=1, last=2)) == "a or b between ticks 1 and 2"
+    assert str(Secret("a", first=1)) == "a from tick 1 on"
+    assert str(Secret("a", last=0)) == "a up to tick 0"
+    assert str(Secret("a", "b", sometime=True)) == "a at any time, and b at any time"
+    assert str(Secret("a", "b", sometime=True, together=True)) == "a or b at any time"
 
 
 def test_an_adversary_of_another_chain_must_speak_of_the_same_contexts():

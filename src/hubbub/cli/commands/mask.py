@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hubbub.cli.output import Json, Output
-from hubbub.errors import InvalidInput, InvalidParameter
+from hubbub.errors import InvalidInput, InvalidParameter, StoreUnavailable, TickOutOfOrder, WrongUse
 from hubbub.files import check_output
 
 if TYPE_CHECKING:
@@ -26,7 +29,8 @@ Sensitive = Annotated[
 ]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Where to write a picture of the day, as one SVG file.")]
 DeltaRise = Annotated[str, typer.Option("--delta", help="How much a belief may rise: 0.1 is ten points of a hundred.")]
-METHODS = ("hybrid", "simulatable", "probabilistic", "mask-sensitive")
+METHODS = ("hybrid", "simulatable", "probabilistic", "remembering", "mask-sensitive")
+_DIGITS = 9
 
 
 @app.callback()
@@ -69,7 +73,9 @@ def plan(
     sensitive: Sensitive,
     out: Annotated[Path, typer.Option("--out", help="Where to write the policy: .json, or the compact form.")],
     delta: DeltaRise = "0.1",
-    method: Annotated[str, typer.Option(help="hybrid, simulatable, probabilistic or mask-sensitive.")] = "hybrid",
+    method: Annotated[
+        str, typer.Option(help="hybrid, simulatable, probabilistic, remembering or mask-sensitive.")
+    ] = "hybrid",
     levels: Annotated[int, typer.Option(help="Chances of suppression are multiples of 1 / levels.")] = 10,
     also: Annotated[
         list[Path] | None,
@@ -115,7 +121,7 @@ def plan(
         ["", "shown of a day"],
         [
             [chosen.name, f"{policy.utility / model.ticks:.1%}"],
-            ["mask-sensitive", f"{naive / model.ticks:.1%}"],
+            *([] if chosen.name == "mask-sensitive" else [["mask-sensitive", f"{naive / model.ticks:.1%}"]]),
             ["no policy that keeps the promise more than", f"{most / model.ticks:.1%}"],
         ],
     )
@@ -124,7 +130,7 @@ def plan(
             "Earlier policies, for somebody who knows this chain",
             ["policy", "belief rises by at most", "its promise"],
             [
-                [path.name, f"{look.rise:.3f}", "holds" if look.keeps else f"exceeds {float(look.policy.delta):g}"]
+                [path.name, f"{look.rise:.3f}", "holds" if look.keeps else f"may exceed {float(look.policy.delta):g}"]
                 for path, look in zip(before or [], past, strict=True)
             ],
         )
@@ -158,23 +164,45 @@ def run(
     """Decide about contexts on standard input, one `tick,context` a line, as they come.
 
     Each answer is a line `tick,context`, with nothing after the comma if it is suppressed. It is on disk before it is
-    printed: stopped and started again with the same file, the day goes on.
+    printed: stopped and started again with the same file, the day goes on. A line that cannot be decided (a tick that
+    is past or beyond the day, an unknown context, no `tick,context` at all) is suppressed with a word on standard
+    error, and the day goes on.
     """
     from hubbub.contexts import Compiled, Day
 
     output = Output(as_json)
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # what is no UTF-8 is an unknown context
     with Day(Compiled.load(policy), day) as running:
+        refused = 0
         for line in sys.stdin:
-            tick, comma, context = line.strip().partition(",")
-            if not comma or not tick.strip().isdecimal():
-                raise InvalidInput(
-                    "A line on standard input is not `tick,context`.", "Write 0,home for the first tick."
-                )
-            shown = running.offer(int(tick), context.strip())
+            words, _, context = line.strip().partition(",")
+            tick = int(words) if words.strip().isdecimal() and len(words) <= _DIGITS else None
+            try:
+                if tick is None:
+                    raise InvalidInput(
+                        "A line on standard input is not `tick,context`.", "Write 0,home for the first tick."
+                    )
+                shown = running.offer(tick, context.strip())
+            except (WrongUse, TickOutOfOrder) as error:
+                refused, shown = refused + 1, None
+                output.note(f"Suppressed: {error}")
             if not as_json:
-                sys.stdout.write(f"{int(tick)},{shown or ''}\n")
-                sys.stdout.flush()
-        output.document({"outputs": running.outputs})
+                _print(f"{'' if tick is None else tick},{shown or ''}\n", day)
+        output.document({"outputs": running.outputs, "refused": refused})
+
+
+def _print(answer: str, day: Path) -> None:
+    try:
+        sys.stdout.write(answer)
+        sys.stdout.flush()
+    except OSError as error:
+        with suppress(OSError, ValueError):  # what is left in the buffer would fail again at the end of the process
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise StoreUnavailable(
+            f"An answer cannot be printed: {error.strerror}. It is kept in {day} and counts as shown.",
+            "Start again with the same file when somebody reads the answers.",
+        ) from None
 
 
 @app.command("explain")
@@ -249,12 +277,14 @@ def _check_plot(plot: Path | None, others: list[Path | None]) -> None:
 
 
 def _planned(method: str, chain: ContextChain, secrets: list[Secret], delta: str, levels: int) -> Policy:
-    from hubbub.contexts import Hybrid, MaskSensitive, Probabilistic, Simulatable
+    from hubbub.contexts import Hybrid, MaskSensitive, Probabilistic, Remembering, Simulatable
 
     if method == "hybrid":
         return Hybrid.plan(chain, secrets, delta, levels=levels)
     if method == "probabilistic":
         return Probabilistic.plan(chain, secrets, delta, levels=levels)
+    if method == "remembering":
+        return Remembering.plan(chain, secrets, delta, levels=levels)
     if method == "simulatable":
         return Simulatable.plan(chain, secrets, delta)
     if method == "mask-sensitive":
@@ -273,7 +303,10 @@ def _outputs(path: Path | None, ticks: int) -> list[str | None]:
     found: dict[int, str | None] = {}
     for line in lines:
         tick, comma, context = line.partition(",")
-        if not comma or not tick.isdecimal() or int(tick) >= ticks:
+        told, number = context.strip() or None, int(tick) if tick.isdecimal() and len(tick) <= _DIGITS else None
+        if comma and told is None and (not tick or (number is not None and (number >= ticks or number in found))):
+            continue  # how `run` answers what cannot be decided
+        if not comma or number is None or number >= ticks:
             raise InvalidInput(f"{path}: a line is not `tick,context` of a day of {ticks} ticks.", "Mend the line.")
-        found[int(tick)] = context.strip() or None
+        found[number] = told
     return [found.get(tick) for tick in range(max(found, default=-1) + 1)]
