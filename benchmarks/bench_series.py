@@ -17,7 +17,7 @@ from hubbub.planning import expectations, simulated_series
 from hubbub.privacy import Guarantee, User
 from hubbub.released import Keys, Tick
 
-LIMIT = "one core: some forty NumPy calls on 47 to 94 models a tick, and a plan now and then"
+LIMIT = "one core: some forty NumPy calls on some 50 to 100 models a tick, and a plan now and then"
 
 
 def milliseconds_a_tick(method: str, ticks: int, keys: int = 1, **settings: Any) -> float:

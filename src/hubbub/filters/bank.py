@@ -8,6 +8,7 @@ approximated: after each measurement it is taken as Gaussian again.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +26,13 @@ FIRST_DEVIATION = 0.25
 deviation from the prior's level, and lean back towards that level, which was only a guess, as the deviation fades."""
 _REACH = 6.0
 _PLACES = (np.arange(NODES) + 0.5) / NODES
+JUMPS = 0.003
+"""How often a level is thought to jump to anywhere between two measurements. Without this no measurement, however far
+from what all models foresaw, would be believed: see `correct`."""
+JUMP_SPREAD = 4.0
+"""Where to: within a factor e^4 of ten times the noise, as one deviation of the logarithm. So wide that a measurement
+decides."""
+_NEGLIGIBLE = 1e-3
 _HIGHEST = 60.0
 """Nothing is counted beyond e^60."""
 
@@ -45,6 +53,8 @@ class BankShapes(Protocol):
     @property
     def offset(self) -> Array: ...
     @property
+    def spread(self) -> Array: ...
+    @property
     def log_prior(self) -> Array: ...
     @property
     def count(self) -> int: ...
@@ -52,6 +62,15 @@ class BankShapes(Protocol):
     def size(self) -> int: ...
     def season_variances(self) -> Array: ...
     def phase(self, tick: int) -> Array: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Jump:
+    """What a measurement alone says, had the level jumped: mean and variance of the logarithm, and the evidence."""
+
+    after: Array
+    left: Array
+    evidence: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,12 +82,12 @@ class BankState:
     log_weights: Array
 
 
-def start(shapes: BankShapes, series: int, centre: float, spread: float) -> BankState:
-    """What is believed before anything was measured: a level around exp(`centre`), within a factor exp(`spread`)."""
+def start(shapes: BankShapes, series: int, centre: float) -> BankState:
+    """What is believed before anything was measured: a level around exp(`centre`), within a factor exp(spread)."""
     mean = np.zeros((series, shapes.count, shapes.size))
     mean[..., 0] = centre + shapes.offset
     covariance = np.zeros((series, shapes.count, shapes.size, shapes.size))
-    covariance[..., 0, 0] = spread**2
+    covariance[..., 0, 0] = shapes.spread**2
     covariance[..., 1, 1] = FIRST_DEVIATION * shapes.deviation**2
     for i, variance in enumerate(shapes.season_variances(), 2):
         covariance[..., i, i] = shapes.seasonal * variance
@@ -98,20 +117,62 @@ def correct(
 ) -> tuple[BankState, LogMixture]:
     """The state, and the belief about the count itself, after `measured` (one value per series).
 
+    Each model allows that its level jumped to anywhere (`JUMPS`). A measurement that the model foresaw makes that idle;
+    one that no model did leaves it as the only explanation, and is then believed.
+
     `memory` below 1 forgets evidence slowly in favour of the prior weights, so that a bank can change its mind.
     """
     phase = shapes.phase(tick)
     mean = state.mean @ phase
     lever = state.covariance @ phase
     variance = _variance(lever @ phase, mean, shapes)
-    after, left, evidence = _integrate(mean, variance, measured, noise)
+    anywhere = np.broadcast_to(np.log(10 * noise.scale), len(mean))[:, None]
+    after, left, evidence = _integrate(
+        np.concatenate([mean, anywhere], axis=1),
+        np.concatenate([variance, np.full_like(anywhere, JUMP_SPREAD**2)], axis=1),
+        measured,
+        noise,
+    )
+    jump = _Jump(after[:, -1:], left[:, -1:], evidence[:, -1:])
+    after, left, evidence = after[:, :-1], left[:, :-1], evidence[:, :-1]
     gain = lever / variance[..., None]
     moved = state.mean + gain * (after - mean)[..., None]
     shrunk = state.covariance - gain[..., :, None] * gain[..., None, :] * (variance - left)[..., None, None]
+
+    stays, jumps = math.log1p(-JUMPS) + evidence, math.log(JUMPS) + jump.evidence
+    evidence = np.logaddexp(stays, jumps)
+    share = np.exp(jumps - evidence)
+    _join(state, phase, share, mean, jump, moved, shrunk)
     logs = memory * state.log_weights + (1 - memory) * shapes.log_prior + evidence
     logs = logs - logs.max(axis=-1, keepdims=True)
     logs = logs - np.log(np.exp(logs).sum(axis=-1, keepdims=True))
-    return BankState(moved, shrunk, logs), LogMixture(after, left, logs)
+    parts = np.concatenate([logs + stays - evidence, _sum(logs + jumps - evidence)], axis=1)
+    belief = LogMixture(np.concatenate([after, jump.after], axis=1), np.concatenate([left, jump.left], axis=1), parts)
+    return BankState(moved, shrunk, logs), belief
+
+
+def _join(state: BankState, phase: Array, share: Array, mean: Array, jump: _Jump, moved: Array, shrunk: Array) -> None:
+    """Puts what is so, had the level jumped, into `moved` and `shrunk`, with the weight of its `share`; in place."""
+    which = np.nonzero(share > _NEGLIGIBLE)
+    if not len(which[0]):
+        return
+    p, row = share[which], which[0]
+    # The level is now whatever makes up the count, the rest being what it was.
+    away = state.mean[which]
+    away[:, 0] += jump.after[row, 0] - mean[which]
+    away -= moved[which]
+    covariance = state.covariance[which]
+    covariance[:, 0, 1:] = -(covariance[:, 1:, 1:] @ phase[1:])
+    covariance[:, 1:, 0] = covariance[:, 0, 1:]
+    covariance[:, 0, 0] = -(covariance[:, 0, 1:] @ phase[1:]) + jump.left[row, 0]
+    moved[which] += p[:, None] * away
+    spread = (p * (1 - p))[:, None, None] * away[:, :, None] * away[:, None, :]
+    shrunk[which] += p[:, None, None] * (covariance - shrunk[which]) + spread
+
+
+def _sum(logs: Array) -> Array:
+    top = logs.max(axis=-1, keepdims=True)
+    return np.asarray(top + np.log(np.exp(logs - top).sum(axis=-1, keepdims=True)))
 
 
 def _variance(of_state: Array, mean: Array, shapes: BankShapes) -> Array:

@@ -65,6 +65,24 @@ class LogMixture:
         points: Array = np.exp(np.minimum(at, 600.0))
         return points
 
+    def relative_error(self, values: Array) -> Array:
+        """What |r - x|/max(x, 1) is expected to be if `values` r are said, one a series.
+
+        >>> one = LogMixture(np.log([[100.0]]), np.array([[0.01]]), np.zeros((1, 1)))
+        >>> one.relative_error(np.array([100.0])).round(3)
+        array([0.08])
+        """
+        said = np.maximum(values, 1.0)[:, None]
+        mean, variance = self.mean, self.variance
+        deviation = np.sqrt(variance)
+        one, there = -mean / deviation, (np.log(said) - mean) / deviation  # where the count is 1, and where it is said
+        inverse = said * np.exp(np.minimum(0.5 * variance - mean, 500.0))
+        below_one = said * ndtr(one) - np.exp(mean + 0.5 * variance) * ndtr(one - deviation)
+        under = inverse * (ndtr(-one - deviation) - ndtr(-there - deviation)) - ndtr(there) + ndtr(one)
+        over = ndtr(-there) - inverse * ndtr(-there - deviation)
+        errors: Array = (np.exp(self.log_weights) * (below_one + under + over)).sum(axis=-1)
+        return errors
+
     def spread(self) -> Array:
         """The variance of the logarithm under the whole mixture, a series."""
         weights = np.exp(self.log_weights)

@@ -7,7 +7,7 @@
 | f, d | `decay`, `deviation` | the deviation is an AR(1) with factor f a tick and standard deviation d |
 | w | `white` | what changes from tick to tick without memory |
 | a | `seasonal` | 1 where the shape has the public periods, 0 where not |
-| o | `offset` | where the level starts, relative to what is thought of most shapes |
+| o, p | `offset`, `spread` | where the level starts, relative to what is thought of most shapes, and how surely |
 
 On a logarithm all sizes are shares of the level, so one bank serves a village and a country.
 """
@@ -34,12 +34,16 @@ DEVIATING = 0.3
 DEVIATIONS = ((3, 0.3, 0.3), (12, 0.4, 0.2), (12, 1.0, 0.2), (50, 0.3, 0.15), (50, 1.0, 0.15))
 """Time constants in ticks, sizes and weights of deviations from the level."""
 DEVIATING_DRIFTS = ((0.002, 0.7), (0.015, 0.3))
-HIDDEN = ((0.006, 0.12), (0.018, 0.4))
+LOW = ((0.006, 0.12), (0.018, 0.4))
 """Drift and white noise of the shapes of a series that lies far below the noise."""
-HIDDEN_WEIGHT = 0.05
-HIDDEN_OFFSET = -5.0
-"""Their level is thought to be e^5 times lower. Without them a series nobody can see would be released at the noise's
-size, many times too high, and with an interval that excludes the truth."""
+LOW_WEIGHT = 0.4
+"""Their prior weight together. Without them a series nobody can see would be released at the noise's size, many times
+too high, and with an interval that excludes the truth; a series that can be seen refutes them at once."""
+LOW_FIRST, LOW_STEP, LOW_SPREAD = -3.0, -2.0, 1.0
+"""Where they start, relative to other shapes: e^3 times lower, e^5 times, and so on. Each keeps to its own stretch: one
+wide belief would be narrowed from above by every measurement that sees nothing, as though each had told something."""
+USUAL_SPREAD = 2.0
+"""The standard deviation of where all other shapes start."""
 SEASON_SIZE = 0.5
 """How large a season's first harmonic is thought to be; the k-th is thought to be a k-th of it."""
 MOST_HARMONICS = 3
@@ -70,7 +74,7 @@ class Shapes:
     """The parameters of every model of the bank, one entry per model, and the periods they share.
 
     >>> Shapes.usual().count, Shapes.usual([7]).count, Shapes.usual([7]).size
-    (47, 94, 8)
+    (51, 102, 8)
     """
 
     drift: Array
@@ -79,28 +83,37 @@ class Shapes:
     white: Array
     seasonal: Array
     offset: Array
+    spread: Array
     log_prior: Array
     periods: tuple[Period, ...] = ()
 
     @classmethod
-    def usual(cls, periods: Sequence[float] = ()) -> Shapes:
-        """The default bank: slow to quick levels, with and without deviations, much or little white noise, seasons."""
-        seen = 1 - HIDDEN_WEIGHT
+    def usual(cls, periods: Sequence[float] = (), centre: float = 7.0) -> Shapes:
+        """The default bank: slow to quick levels, with and without deviations, much or little white noise, seasons.
+
+        `centre` is where most levels are thought to start, as a logarithm: low shapes reach from there down to one.
+        """
+        seen = 1 - LOW_WEIGHT
+        wide = USUAL_SPREAD
         without: list[tuple[float, ...]] = []
         for (drift, a), (white, b) in product(DRIFTS, WHITES):
-            without.append((drift, 0.0, 0.0, white, 0.0, 0.0, seen * (1 - DEVIATING) * a * b))
+            without.append((drift, 0.0, 0.0, white, 0.0, 0.0, wide, seen * (1 - DEVIATING) * a * b))
         for (drift, a), (white, b), (time, size, c) in product(DEVIATING_DRIFTS, WHITES, DEVIATIONS):
-            without.append((drift, math.exp(-1 / time), size, white, 0.0, 0.0, seen * DEVIATING * a * b * c))
-        for drift, white in HIDDEN:
-            without.append((drift, 0.0, 0.0, white, 0.0, HIDDEN_OFFSET, HIDDEN_WEIGHT / len(HIDDEN)))
+            without.append((drift, math.exp(-1 / time), size, white, 0.0, 0.0, wide, seen * DEVIATING * a * b * c))
+        steps = max(math.ceil((centre + LOW_FIRST) / -LOW_STEP), 0) + 1
+        for step, (drift, white) in product(range(steps), LOW):
+            offset = LOW_FIRST + step * LOW_STEP
+            without.append((drift, 0.0, 0.0, white, 0.0, offset, LOW_SPREAD, LOW_WEIGHT / len(LOW) / steps))
         rows = np.array(without)
         if periods:
             with_season = rows.copy()
             with_season[:, 4] = 1.0
             rows = np.concatenate([rows, with_season])
-        drift, decay, deviation, white, seasonal, offset, weight = rows.T
+        drift, decay, deviation, white, seasonal, offset, spread, weight = rows.T
         prior = np.log(weight / weight.sum())
-        return cls(drift, decay, deviation, white, seasonal, offset, prior, tuple(Period.of(p) for p in periods))
+        return cls(
+            drift, decay, deviation, white, seasonal, offset, spread, prior, tuple(Period.of(p) for p in periods)
+        )
 
     @property
     def count(self) -> int:

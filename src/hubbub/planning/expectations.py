@@ -43,6 +43,8 @@ class Expectation:
     unlucky: float
     absolute: float
     coverage: float | None = None
+    measured: float | None = None
+    """How many ticks were measured, on average; the others were predicted."""
 
     @property
     def strength(self) -> float:
@@ -54,7 +56,7 @@ class Expectation:
     def to_dict(self) -> dict[str, Any]:
         rho, delta = self.guarantee.rho, float(self.guarantee.delta)
         stated = {"epsilon": self.strength if rho is None else None, "delta": delta, "rho": rho and float(rho)}
-        fields = ("error", "lucky", "unlucky", "absolute", "coverage")
+        fields = ("error", "lucky", "unlucky", "absolute", "coverage", "measured")
         return {"method": self.method, **stated, **{name: getattr(self, name) for name in fields}}
 
 
@@ -79,7 +81,7 @@ def expectations(
     for method in methods:
         chosen = dict((options or {}).get(method, {}))
         for guarantee in guarantees:
-            relative, absolute, covered = [], [], []
+            relative, absolute, covered, looks = [], [], [], []
             for run in range(runs):
                 with simulation(seed + run) as source:
                     releaser = make_mechanism(method, _KEY, guarantee, source=source, **chosen)
@@ -88,13 +90,16 @@ def expectations(
                         for t, x in enumerate(series)
                     ]
                 values, low, high = (np.array([getattr(r, name)[0] for r in releases]) for name in _PARTS)
+                looks.append(sum(not release.is_predicted for release in releases))
                 off = np.abs(values - series)[there]
                 relative.append(float((off / np.maximum(series[there], 1)).mean()))
                 absolute.append(float(off.mean()))
                 covered.append(float(((low <= series) & (series <= high))[there].mean()))
             lucky, unlucky = np.quantile(relative, [0.1, 0.9])
             error, plus_minus, share = (float(np.mean(some)) for some in (relative, absolute, covered))
-            expected.append(Expectation(method, guarantee, error, float(lucky), float(unlucky), plus_minus, share))
+            spread = float(lucky), float(unlucky)
+            seen = float(np.mean(looks))
+            expected.append(Expectation(method, guarantee, error, *spread, plus_minus, share, seen))
             done()
     return expected
 

@@ -24,8 +24,11 @@ from hubbub.released import Tick
 from hubbub.released.shown import ROWS, Shown, more
 from hubbub.series import CountSeries, read_series
 from hubbub.series.releasing import Progress, protected_unit
+from hubbub.series.silence import is_sparse, remedy
 
 LEVEL, TICKS = 500.0, 365
+HOPELESS = 0.8
+"""A method whose error is more than this share of that of zeros says hardly more than they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,27 @@ class Plan:
             f"Average relative error on {self.series}, {self.ticks:,} ticks, {self.unit.noun} protected",
             ["method", self.currency, "error", "lucky to unlucky", "about ±", "95 % intervals held"],
             [*map(_row, self.expectations), ["only zeros", "", f"{self.zeros:.3g}", "", f"{self.mean:,.3g}", ""]],
-            [f"If you name no method, a single series gets {' or '.join(self.usual)} here."],
+            [f"If you name no method, a single series gets {' or '.join(self.usual)} here.", *self.warnings],
         )
+
+    @property
+    def warnings(self) -> list[str]:
+        """Of which budgets almost nothing could be said, and what would help; empty where all buy something."""
+        by_budget: dict[float, list[Expectation]] = {}
+        for e in self.expectations:
+            by_budget.setdefault(e.strength, []).append(e)
+        told = []
+        for strength, tried in by_budget.items():
+            best = min(tried, key=lambda e: e.error)
+            why = ""
+            if best.error > HOPELESS * self.zeros:
+                errors = f"an error of {best.error:.2g}, and zeros have {self.zeros:.2g}"
+                why = f"the best method, {best.method}, has {errors}"
+            elif best.measured is not None and is_sparse(best.measured, self.ticks):
+                why = f"the best method, {best.method}, can measure {best.measured:.0f} of {self.ticks:,} ticks only"
+            if why:
+                told.append(f"With {self.currency} {strength:g} almost nothing can be said: {why}.")
+        return [*told, remedy(self.unit)] if told else []
 
     @property
     def wished(self) -> Shown | None:
@@ -88,6 +110,7 @@ class Plan:
             "series": self.series,
             "zeros": self.zeros,
             "usual": list(self.usual),
+            "warnings": self.warnings,
             "expectations": [e.to_dict() for e in self.expectations],
             f"{self.currency}_for_error": None if self.needed is None else dict(self.needed),
         }

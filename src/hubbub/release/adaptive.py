@@ -32,6 +32,10 @@ well known, and where it is not known at all. Too high is the worse mistake, sin
 known, leaning far would only make a growing series lag."""
 HALF_WAY = 2.0
 """The variance of the logarithm at which it leans half way between the two."""
+HOPELESS = 0.8
+"""If the bank itself expects a larger relative error of what it would release, it releases the share of it (`LOWER`) of
+which it expects the least, perhaps nothing: zeros have a relative error of 1. The interval then reaches down to 0."""
+LOWER = (1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.03, 0.0)
 _SHARES = np.array([0.5, 0.025, 0.975, 0.16, 0.84])
 
 
@@ -66,7 +70,7 @@ class Adaptive(Releaser):
     """
 
     name: ClassVar[str] = "adaptive"
-    state_version: ClassVar[int] = 2
+    state_version: ClassVar[int] = 3
 
     traits: ClassVar[Traits] = Traits(even_cost=False)
 
@@ -83,7 +87,7 @@ class Adaptive(Releaser):
         self._pure = guarantee.kind == "pure"
         self._plans = guarantee.unit.horizon is not None
         self._budget = LookBudget(guarantee)
-        self._shapes: Shapes | None = None if periods is None else Shapes.usual(periods)
+        self._shapes: Shapes | None = None if periods is None else self._usual(periods)
         self._bank: BankState | None = None
         self._clock = 0  # ticks gone by
         self._looking = 0  # the tick of the next look; -1: never again
@@ -121,7 +125,7 @@ class Adaptive(Releaser):
 
     def _estimate(self, tick: Tick, measurement: Measurement | None) -> Estimate:
         if self._shapes is None:  # the length of a tick is public: it tells the periods
-            self._shapes = Shapes.usual(calendar_periods(tick.length))
+            self._shapes = self._usual(calendar_periods(tick.length))
         shapes = self._shapes
         state, at = self._step(shapes), self._clock - 1
         if measurement is None or measurement.values is None:
@@ -136,13 +140,19 @@ class Adaptive(Releaser):
 
     def _step(self, shapes: Shapes) -> BankState:
         if self._bank is None:
-            # Below max_items/epsilon no method sees anything, far above it any does: the level is thought in between.
-            full = self._scale(self._budget.budget if self._plans else self._budget.even)
-            self._bank = bank.start(shapes, len(self.keys), math.log(10 * full), 2.0)
+            self._bank = bank.start(shapes, len(self.keys), self._centre)
         if self._clock:
             self._bank = bank.predict(self._bank, shapes)
         self._clock += 1
         return self._bank
+
+    @property
+    def _centre(self) -> float:
+        # Below max_items/epsilon no method sees anything, far above it any does: the level is thought in between.
+        return math.log(10 * self._scale(self._budget.budget if self._plans else self._budget.even))
+
+    def _usual(self, periods: Sequence[float]) -> Shapes:
+        return Shapes.usual(periods, self._centre)
 
     def _scale(self, amount: Fraction) -> float:
         """The noise scale (Laplace) or standard deviation (Gaussian) that an amount of budget buys."""
@@ -197,7 +207,7 @@ class Adaptive(Releaser):
         self._price, self._planned = Fraction(facts["price"]), facts["planned"]
         self._until_plan, self._gap = facts["until_plan"], facts["gap"]
         self._budget.restore(facts["purse"])
-        self._shapes = None if facts["periods"] is None else Shapes.usual(facts["periods"])
+        self._shapes = None if facts["periods"] is None else self._usual(facts["periods"])
         self._bank = BankState(arrays["mean"], arrays["covariance"], arrays["log_weights"]) if arrays else None
 
 
@@ -208,4 +218,14 @@ def _told(belief: LogMixture) -> Estimate:
     value, low, high, below, above = belief.quantiles(_SHARES, leans)
     # Counts are whole: the interval ends at whole numbers, outwards, and so can hold zero.
     low, high = np.floor(low), np.ceil(high)
+    hopeless = belief.relative_error(value) > HOPELESS
+    if hopeless.any():
+        value, low = np.where(hopeless, _lowered(belief, value), value), np.where(hopeless, 0.0, low)
     return Estimate(np.clip(value, low, high), (above - below) / 2, low, high)
+
+
+def _lowered(belief: LogMixture, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of `value` and smaller shares of it, down to nothing, what the belief expects the least relative error of."""
+    errors = np.stack([belief.relative_error(share * value) for share in LOWER])
+    lowered: NDArray[np.float64] = np.array(LOWER)[errors.argmin(axis=0)] * value
+    return lowered

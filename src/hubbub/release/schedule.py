@@ -79,8 +79,8 @@ def _errors(state: BankState, shapes: BankShapes, ticks: int, candidates: Candid
     n = len(candidates.looks)
     looks = np.concatenate([candidates.looks, candidates.looks])
     at_once = np.arange(2 * n) >= n
-    gap = np.maximum(np.where(at_once, (ticks - 1) / looks, ticks / (looks + 1)), 1.0)
-    first = np.where(at_once, 1.0, gap)
+    first = np.where(at_once, 1.0, np.maximum(ticks / (looks + 1), 1.0))
+    gap = (ticks - first + 1) / looks  # from a look to the next, or to the end: every tick that is left is counted
 
     outlook = _Outlook.of(state, shapes, np.concatenate([candidates.scales, candidates.scales], axis=-1))
     total = outlook.between(first) * (first - 1)

@@ -16,6 +16,7 @@ from hubbub.released import Domain, Release, Tick, Value
 from hubbub.released.shown import ROWS, Shown, more
 from hubbub.released.table import pandas_of, table_of
 from hubbub.series.released_files import write_released
+from hubbub.series.silence import warning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,6 +55,11 @@ class ReleasedSeries(Sequence[Release]):
         if self.measured == len(self):
             return f"Method {self.method}: all {self.measured:,} ticks were measured."
         return f"Method {self.method}: {self.measured:,} of {len(self):,} ticks were measured, the others predicted."
+
+    @property
+    def warning(self) -> str:
+        """That it says almost nothing, and what would help; empty where it says something."""
+        return warning(self.releases, self.guarantee.unit)
 
     @overload
     def __getitem__(self, at: int) -> Release: ...
@@ -103,11 +109,16 @@ class ReleasedSeries(Sequence[Release]):
         last = self.releases[-1]
         if len(self.keys) == 1:
             rows = [[when(r.tick), *_cells(r.at(0)), _predicted(r)] for r in self.releases[-ROWS:]]
-            return Shown(f"{self.keys.names[0]}, the last of {len(self):,} ticks", ["tick", *_COLUMNS, ""], rows)
+            title = f"{self.keys.names[0]}, the last of {len(self):,} ticks"
+            return Shown(title, ["tick", *_COLUMNS, ""], rows, self._said)
         order = (-last.values).argsort()[:ROWS].tolist()
         title = f"tick {when(last.tick)}, the last of {len(self):,} ({len(self.keys):,} keys)"
         rows = [[self.keys.names[i], *_cells(last.at(i)), _predicted(last)] for i in order]
-        return Shown(title, ["key", *_COLUMNS, ""], rows, more(len(self.keys), "keys"))
+        return Shown(title, ["key", *_COLUMNS, ""], rows, [*more(len(self.keys), "keys"), *self._said])
+
+    @property
+    def _said(self) -> list[str]:
+        return [self.warning] if self.warning else []
 
     def __str__(self) -> str:
         return str(self.shown)

@@ -41,7 +41,7 @@ def test_a_measurement_moves_a_belief_as_the_integral_says(mean, deviation, meas
 def test_many_exact_looks_make_the_right_model_win():
     rng = np.random.default_rng(4)
     shapes = Shapes.usual()
-    state = bank.start(shapes, 1, np.log(1000), 2.0)
+    state = bank.start(shapes, 1, np.log(1000))
     for tick in range(80):
         value = 1000 * np.exp(rng.normal(0, 0.12))
         state = bank.predict(state, shapes)
@@ -56,7 +56,7 @@ def test_many_exact_looks_make_the_right_model_win():
 
 def test_a_season_is_learned_from_looks():
     shapes = Shapes.usual([7])
-    state = bank.start(shapes, 1, np.log(500), 2.0)
+    state = bank.start(shapes, 1, np.log(500))
     week = 500 * np.exp(0.4 * np.sin(2 * np.pi * np.arange(7) / 7))
     for tick in range(56):
         state = bank.predict(state, shapes)
@@ -119,8 +119,36 @@ def test_the_spread_is_within_models_and_between_them():
     assert mixture.spread() == pytest.approx(0.2 + 1.0)
 
 
-def test_hidden_shapes_start_lower():
-    shapes = Shapes.usual()
-    state = bank.start(shapes, 1, 7.0, 2.0)
-    assert set(state.mean[0, :, 0].round(6)) == {7.0, 2.0}
-    assert np.exp(shapes.log_prior[shapes.offset < 0]).sum() == pytest.approx(0.05)
+def test_low_shapes_reach_from_the_others_down_to_one():
+    shapes = Shapes.usual(centre=7.0)
+    state = bank.start(shapes, 1, 7.0)
+    assert sorted(set(state.mean[0, :, 0].round(6))) == [0.0, 2.0, 4.0, 7.0]
+    assert np.exp(shapes.log_prior[shapes.offset < 0]).sum() == pytest.approx(0.4)
+    assert set(Shapes.usual(centre=1.0).offset) == {0.0, -3.0}
+
+
+@pytest.mark.parametrize("value", [1.0, 20.0, 400.0])
+def test_the_expected_relative_error_against_a_sample(value):
+    rng = np.random.default_rng(8)
+    mixture = LogMixture(np.array([[0.5, 5.0]]), np.array([[4.0, 0.2]]), np.log([[0.4, 0.6]]))
+    model = rng.choice(2, 400_000, p=[0.4, 0.6])
+    sample = np.exp(rng.normal(np.array([0.5, 5.0])[model], np.sqrt(np.array([4.0, 0.2])[model])))
+    wanted = np.mean(np.abs(value - sample) / np.maximum(sample, 1))
+    assert mixture.relative_error(np.array([value]))[0] == pytest.approx(wanted, rel=0.02)
+
+
+def test_a_jump_leaves_a_season_as_it_was():
+    shapes = Shapes.usual([7])
+    state = bank.start(shapes, 1, np.log(500))
+    noise = NoiseShape(np.array([5.0]))
+    week = np.exp(0.4 * np.sin(2 * np.pi * np.arange(7) / 7))
+    for tick in range(70):
+        level = 500 if tick < 63 else 50_000
+        state, belief = bank.correct(
+            bank.predict(state, shapes), shapes, tick, np.array([np.rint(level * week[tick % 7])]), noise, 1.0
+        )
+        if tick == 63:
+            assert belief.quantiles(np.array([0.5]), np.zeros(1))[0, 0] == pytest.approx(50_000, rel=0.01)
+            after = bank.believe(bank.predict(state, shapes), shapes, 64).quantiles(np.array([0.5]), np.zeros(1))[0, 0]
+            assert after == pytest.approx(50_000 * week[1], rel=0.1)
+    assert np.linalg.eigvalsh(state.covariance[0]).min() > -1e-9

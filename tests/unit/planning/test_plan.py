@@ -41,3 +41,15 @@ def test_a_public_table_and_one_of_its_keys():
 def test_refused(given, words):
     with pytest.raises(hb.InvalidParameter, match=words):
         hb.plan(**{**QUICK, **given})
+
+
+def test_a_plan_says_which_budget_buys_almost_nothing():
+    vain = hb.plan(level=3, ticks=40, epsilon="0.001", methods=["lpa", "adaptive"], runs=2)
+    assert vain.warnings[0].startswith("With epsilon 0.001 almost nothing can be said: ")
+    assert "coarser ticks" in vain.warnings[-1]
+    assert vain.warnings[0] in str(vain)
+    assert vain.to_dict()["warnings"] == vain.warnings
+    well = hb.plan(level=100_000, ticks=40, epsilon=1, methods=["lpa"], runs=1)
+    assert well.warnings == []
+    few = hb.plan(level=2_000, ticks=150, epsilon=1, methods=["sample"], options={"samples": 1}, runs=1)
+    assert "can measure 1 of 150 ticks only" in few.warnings[0]

@@ -152,3 +152,21 @@ def test_alarms_are_sought_in_releases_alone(counts):
     with pytest.raises(InvalidInput, match="Release the counts first") as refused:
         hb.detect(counts)
     assert "31337" not in str(refused.value)
+
+
+def test_a_release_that_says_almost_nothing_says_so():
+    series = hb.release_series({"flu": [3] * 60}, epsilon="0.001")
+    assert series.warning.startswith("This release says almost nothing: ")
+    assert "coarser ticks" in series.warning
+    assert "larger budget" in series.warning
+    assert series.warning in str(series)
+    assert series.warning in series._repr_html_()
+    several = hb.release_series({"flu": [3] * 60, "colds": [2] * 60}, epsilon="0.001", unit="event")
+    assert "even of the largest key" in several.warning
+    assert "max_ticks" not in several.warning  # an event counts in one tick anyhow
+    assert several.warning in str(several)
+
+
+def test_one_that_says_something_has_no_warning():
+    assert hb.release_series({"flu": [100_000] * 30}, epsilon=1).warning == ""
+    assert hb.release_series({"flu": [0, 1, 0] * 10}, epsilon=1, unit="event").warning == ""

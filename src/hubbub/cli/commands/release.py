@@ -105,6 +105,7 @@ def _say(output: Output, series: ReleasedSeries, out: Path | None, plot: Path | 
             "keys": list(series.keys),
             "ticks": len(series),
             "measured": series.measured,
+            "warning": series.warning or None,
             "releases": [release.to_dict() for release in series] if out is None else None,
             "written": None if out is None else str(out),
         }
