@@ -25,7 +25,7 @@ _SURE, _HIDDEN = 5.0, 3.0
 """In standard errors: a key that stands out so far is told as it is, below `_HIDDEN` as its kind, else between."""
 _LEAN = 0.5
 """0 would tell the median, 1 the point of least relative error, which takes all pages that are half seen for hidden."""
-_RATIOS = np.linspace(-8.0, _SURE, 57)
+_RATIOS = np.linspace(-3.0, _SURE, 65)
 
 
 def begin() -> Array:

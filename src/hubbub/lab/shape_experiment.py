@@ -169,7 +169,7 @@ def _shape(
     return rows
 
 
-def _noticed(truth: NDArray[np.int64], values: NDArray[np.float64]) -> float:
+def _noticed(truth: NDArray[Any], values: NDArray[Any]) -> float:
     """Ticks from the middle on until the value has gone half the way; all that are left if it never does."""
     middle = len(truth) // 2
     before, after = truth[middle // 2 : middle].mean(), truth[-middle // 2 :].mean()
@@ -177,5 +177,5 @@ def _noticed(truth: NDArray[np.int64], values: NDArray[np.float64]) -> float:
     return float(there[0]) if len(there) else float(middle)
 
 
-def _alarms(truth: NDArray[np.int64], values: NDArray[np.float64], noise: float) -> float:
+def _alarms(truth: NDArray[Any], values: NDArray[Any], noise: float) -> float:
     return 1000.0 * float(np.mean(np.abs(values - truth) > np.maximum(noise, 3.0 * np.sqrt(truth))))

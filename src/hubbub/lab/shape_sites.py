@@ -72,7 +72,7 @@ def steps() -> Site:
     """Tuning: twelve pages, each 0.62 times the one before; few links."""
     rng = np.random.default_rng(12)
     matrix = rng.dirichlet(np.full(12, 0.5), size=12).T * 0.25 + 0.5 * np.eye(12)
-    return Site("steps", matrix, 300 * 0.62 ** np.arange(12))
+    return Site("steps", matrix, 300.0 * 0.62 ** np.arange(12.0))
 
 
 def village() -> Site:
