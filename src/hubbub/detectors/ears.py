@@ -29,7 +29,6 @@ BASELINE = 7
 GAPS = {"C1": 0, "C2": 2, "C3": 2}
 WEEKS = 8
 _FEWEST_WEEKS = 4
-_WEEKDAY_VARIANCE = 0.16
 _PRIOR_DAYS = 6.0
 """How many degrees of freedom the known variance is worth beside the six of the baseline."""
 
@@ -40,7 +39,7 @@ class EarsSettings:
 
     `knows_noise`: pool the baseline's variance with what is known before any baseline, the variance of the noise and of
     a Poisson count, and never go below that of the noise: seven noisy days say little about a deviation.
-    `knows_weekdays`: divide each day by what its weekday was beside the others in the last eight weeks.
+    `knows_weekdays`: take off each day what its weekday was above the others in the last eight weeks.
     """
 
     kind: str = "C2"
@@ -79,8 +78,7 @@ def ears_statistics(values: Array, settings: EarsSettings, noise_variance: Array
     values = np.asarray(values, dtype=np.float64)
     noise = np.broadcast_to(np.asarray(noise_variance, dtype=np.float64), values.shape)
     if settings.knows_weekdays:
-        factors = weekday_factors(values, noise)
-        values, noise = values / factors, noise / factors**2
+        values = values - weekday_levels(values, noise)[0]
     days = len(values)
     gap = GAPS[settings.kind]
     mean, variance, known = (np.full(values.shape, np.nan) for _ in range(3))
@@ -103,21 +101,20 @@ def ears_statistics(values: Array, settings: EarsSettings, noise_variance: Array
     return summed
 
 
-def weekday_factors(values: Array, noise: Array) -> Array:
-    """For each day, how its weekday stood to the mean of all days in up to eight weeks before; 1 while unknown.
+def weekday_levels(values: Array, noise: Array) -> tuple[Array, Array]:
+    """For each day, how far its weekday lies above the mean of all days, and that mean, in up to eight weeks before.
 
-    What the noise alone can explain is shrunk away: weekdays are thought to differ by about 40 %, and a factor
-    whose own variance is larger says nothing.
+    Levels, not factors: to divide by what a closed day shows would make its noise many times larger. How much the seven
+    differ beyond what noise and chance explain says how much of each is believed. Both are 0 while nothing is known.
     """
-    factors = np.ones_like(values)
+    above, usual = np.zeros_like(values), np.zeros_like(values)
     for day in range(7 * _FEWEST_WEEKS, len(values)):
         weeks = min(day // 7, WEEKS)
-        past = values[day - 7 * weeks : day].reshape(weeks, 7, -1)
         # Row 0 of each block of seven is this day's own weekday.
-        all_days = past.mean(axis=(0, 1))
-        mean = np.where(all_days > 0, all_days, 1.0)
-        own = past[:, 0].mean(axis=0) / mean
-        chance = (noise[day - 7 * weeks : day].mean(axis=0) + mean) / (weeks * mean**2)
-        shrunk = 1 + (own - 1) * _WEEKDAY_VARIANCE / (_WEEKDAY_VARIANCE + chance)
-        factors[day] = np.where(all_days > 0, np.clip(shrunk, 0.2, 5.0), 1.0)
-    return factors
+        by_weekday = values[day - 7 * weeks : day].reshape(weeks, 7, -1).mean(axis=0)
+        mean = by_weekday.mean(axis=0)
+        chance = (noise[day - 7 * weeks : day].mean(axis=0) + np.maximum(mean, 0.0)) / weeks
+        apart = np.maximum(((by_weekday - mean) ** 2).sum(axis=0) / 6 - chance, 0.0)
+        believed = np.divide(apart, apart + chance, out=np.zeros_like(apart), where=apart > 0)
+        above[day], usual[day] = believed * (by_weekday[0] - mean), mean
+    return above, usual

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import numpy as np
 
 from hubbub.detectors.days import Days
+from hubbub.detectors.limits import Limits
 from hubbub.detectors.pooled import BASELINE, PooledSettings, pooled_statistics
 from hubbub.released import Domain, Release, Tick
 
@@ -31,8 +32,8 @@ class PooledAlert:
         when = now if self.days == 1 else f"in the last {self.days} {noun}s together"
         before = "in the month before" if daily else f"in the {BASELINE} before"
         return (
-            f"{self.excess:,.0f} more than usual were measured {when}, {self.statistic:.1f} standard errors "
-            f"(alarm above {self.limit:g}); about {self.usual:,.0f} a {noun} were usual {before}"
+            f"{self.excess:,.0f} more than usual were measured {when}, {self.statistic:.1f} usual deviations "
+            f"(alarm above {self.limit:.3g}); about {self.usual:,.0f} a {noun} were usual {before}"
         )
 
     def __str__(self) -> str:
@@ -53,20 +54,26 @@ class PooledDetector:
     >>> for t in range(43):
     ...     for alert in detector.see(day(t, 20 + t % 3 + (13 if t > 40 else 0))):
     ...         print(alert)
-    flu, tick 42: 26 more than usual were measured in the last 2 ticks together, 3.1 standard errors (alarm ...
+    flu, tick 41: 14 more than usual were measured in this tick, 2.8 usual deviations (alarm above 2.67); about 21 ...
+    flu, tick 42: 26 more than usual were measured in the last 2 ticks together, 3.6 usual deviations (alarm ...
     """
 
     def __init__(self, keys: Domain, settings: PooledSettings | None = None) -> None:
         self.keys = keys
         self.settings = settings or PooledSettings()
         self._days = Days(keys, self.settings.days + 1)
+        # Limits learn from every day there was, not from those that are still remembered: they are kept here.
+        self._of_days = replace(self.settings, threshold=0.0)
+        self._limits = Limits(len(keys), self.settings.threshold)
 
     def see(self, release: Release) -> list[PooledAlert]:
         """The alerts of the release's day."""
         self._days.add(release)
         if release.measurements is None:
             return []
-        pooled = pooled_statistics(self._days.values, self.settings, self._days.noise, laplace=not release.cost.rho)
+        pooled = pooled_statistics(self._days.values, self._of_days, self._days.noise, laplace=not release.cost.rho)
+        statistic, limit = pooled.statistic[-1], self._limits.now
+        self._limits.learn(statistic)
         return [
             PooledAlert(
                 self.keys.names[int(i)],
@@ -74,8 +81,8 @@ class PooledDetector:
                 int(pooled.span[-1, i]),
                 float(pooled.usual[-1, i]),
                 float(pooled.excess[-1, i]),
-                float(pooled.statistic[-1, i]),
-                self.settings.threshold,
+                float(statistic[i]),
+                float(limit[i]),
             )
-            for i in np.flatnonzero(pooled.statistic[-1] > self.settings.threshold)
+            for i in np.flatnonzero(statistic > limit)
         ]

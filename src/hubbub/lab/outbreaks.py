@@ -28,8 +28,11 @@ from hubbub.released import Keys, Tick
 Array = NDArray[np.float64]
 
 SIGNALS = (1, 2, 3, 4)
-CHECKED = (5, 6, 7, 8)
-"""Signals that were not looked at while the pooled detector was made; 5 and 6 rise with a season of their own."""
+OTHERS = (5, 6, 7, 8)
+"""Signals closed at weekends; 5 and 6 rise with a season of their own."""
+TUNED, CHECKED = (1, 3, 5, 7), (2, 4, 6, 8)
+"""Signals that the pooled detector's weekdays, memory and limits were chosen on, and those they were checked on."""
+OWN_LIMIT = "pooled, own limit"
 EPSILONS = ("0.1", "1")
 BOUND = 2
 """A person counts at most twice (`hubbub risk`: 99.97 % of people do in ten years)."""
@@ -131,9 +134,10 @@ def sensitivity(statistic: Array, outbreak: NDArray[np.bool_], specificity: floa
 
 
 def statistics_of(kind: str, variant: str, values: Array, noise: float) -> Array:
-    """The statistic of every day, by the names of the tables."""
+    """The statistic of every day, by the names of the tables; of pooled how far it lies above the day's own limit."""
     if kind == "pooled":
-        return pooled_statistics(values, PooledSettings(), noise).statistic
+        found = pooled_statistics(values, PooledSettings(), noise)
+        return found.statistic - found.limit
     return ears_statistics(values, EarsSettings(kind, **VARIANTS[variant]), noise)
 
 
@@ -177,6 +181,12 @@ def run_outbreaks(
                     for values, noise in counted
                 ]
                 results[signal, source, kind, variant] = together(draws)
+                if kind == "pooled":
+                    own = [
+                        judge_at(statistics_of(kind, variant, values, noise)[WARM_UP:], data.outbreak[WARM_UP:], 0.0)
+                        for values, noise in counted
+                    ]
+                    results[signal, source, OWN_LIMIT, variant] = together(own)
             done()
     return results
 

@@ -96,7 +96,8 @@ def detect(
     """Which ticks are far above what came before, and why: of releases, or of a file that holds them.
 
     `detector` is pooled (several ticks together), or EARS C1, C2 or C3. `weekdays` are taken out where ticks are days,
-    unless you say otherwise. Alarms above `threshold`: 3, for C3 2.
+    unless you say otherwise. Alarms above `threshold`: left out 3, for C3 2,
+    and for pooled a limit that each series learns.
 
     >>> from hubbub.series import release_series
     >>> quiet = release_series({"flu": [50] * 20}, epsilon=1, unit="event", method="lpa")
@@ -117,8 +118,7 @@ def detect(
     knows = daily if weekdays is None else weekdays
     watching: EarsDetector | PooledDetector
     if detector == "pooled":
-        limit = PooledSettings().threshold if threshold is None else threshold
-        watching = PooledDetector(keys, PooledSettings(threshold=limit, knows_weekdays=knows))
+        watching = PooledDetector(keys, PooledSettings(threshold=threshold, knows_weekdays=knows))
     else:
         watching = EarsDetector(keys, EarsSettings(detector, knows_weekdays=knows, threshold=threshold))
     alerts: list[AnyAlert] = []

@@ -8,6 +8,7 @@ import pytest
 from scipy import integrate, stats
 
 from hubbub.detectors import PooledAlert, PooledDetector, PooledSettings, pooled_statistics
+from hubbub.detectors.limits import HIGHEST, LOWEST, RATE, STEP, Limits
 from hubbub.detectors.scores import information, score
 from hubbub.errors import InvalidParameter, UnknownKey
 from hubbub.released import Cost, Keys, Release, Tick
@@ -67,10 +68,59 @@ def test_zeros_are_no_outbreak_and_a_single_case_is_none():
     assert found[-1, 0] < 4
 
 
-def test_one_huge_day_is_not_believed_alone():
-    values = np.full((60, 1), 50.0)
-    values[-1] = 10_000
-    assert pooled_statistics(values, PLAIN).statistic[-1, 0] <= 3
+def test_one_huge_day_counts_no_more_than_a_large_one():
+    values = np.full((60, 2), 50.0)
+    values[-1] = 100, 10_000
+    found = pooled_statistics(values, PLAIN).statistic[-1]
+    assert found[1] == pytest.approx(found[0])
+
+
+def test_closed_days_do_not_water_an_outbreak_down():
+    """Five open days a week: a rise shows as well as where those are all the days there are."""
+    rng = np.random.default_rng(6)
+    days = rng.poisson(60, (26, 5, 200)).astype(float)
+    days[-2:] += 20
+    closed = np.concatenate([days, np.zeros((26, 2, 200))], axis=1).reshape(-1, 200)
+    quiet = pooled_statistics(closed[: -2 * 7], PooledSettings())
+    risen = pooled_statistics(closed, PooledSettings())
+    limit = np.quantile(quiet.statistic[-7:], 0.95)
+    assert (risen.statistic[-3] > limit).mean() > 0.9  # the last open day
+    assert np.abs(quiet.statistic[-7:]).max() < 20
+
+
+WEEK = np.array([1.3, 1.2, 1.1, 1.1, 1.2, 0.1, 0.0])
+
+
+@pytest.mark.parametrize("scale", [0, 2, 20])
+@pytest.mark.parametrize(("level", "spread", "week"), [(1, 0, False), (20, 0, True), (500, 0.1, True)])
+def test_about_as_many_quiet_days_alarm_as_should_at_every_size_and_noise(level, spread, week, scale):
+    """A fixed limit of 3 alarms on far fewer, or far more: the control."""
+    rng = np.random.default_rng(7)
+    usual = level * (WEEK if week else np.ones(7))[np.arange(424) % 7][:, None] * np.ones(20)
+    values = rng.poisson(usual * (rng.gamma(1 / spread, spread, usual.shape) if spread else 1.0)).astype(float)
+    if scale:
+        values += rng.laplace(0, scale, values.shape)
+    found = pooled_statistics(values, PooledSettings(), 2.0 * scale**2)
+    specificity = 1 - (found.statistic > found.limit)[84:].mean()
+    assert 0.94 <= specificity <= 0.98
+
+
+def test_a_fixed_threshold_stays():
+    found = pooled_statistics(np.random.default_rng(8).poisson(9, (90, 3)), PooledSettings(threshold=2.0))
+    assert (found.limit == 2.0).all()
+
+
+def test_the_share_of_alarms_is_what_was_asked_for_whatever_the_series_does():
+    rng = np.random.default_rng(9)
+    wild = np.where(rng.random((2_000, 3)) < 0.3, 6.0, 0.0) + np.linspace(0, 3, 2_000)[:, None]
+    limits, alarms = Limits(3), np.zeros(3)
+    for row in wild:
+        alarms += row > limits.now
+        limits.learn(row)
+    assert alarms / 2_000 == pytest.approx(np.full(3, RATE), abs=(HIGHEST - LOWEST) / (STEP * 2_000))
+    before = limits.now
+    limits.learn(np.full(3, np.nan))
+    assert limits.now.tolist() == before.tolist()
 
 
 def test_pooling_finds_what_a_day_cannot_show():
@@ -114,13 +164,13 @@ def release(tick, values, measured=True, keys=KEYS, cost=None):
 
 @pytest.mark.parametrize("cost", [Cost(epsilon=Fraction(1, 2)), Cost(rho=Fraction(1, 2))])
 def test_day_by_day_as_all_at_once(cost):
-    settings = PooledSettings(threshold=-1e9)
-    values = np.random.default_rng(2).poisson((20, 90), (130, 2))
+    settings = PooledSettings(longest=3, threshold=-1e9)
+    values = np.random.default_rng(2).poisson((20, 90), (165, 2))
     detector = PooledDetector(KEYS, settings)
     wanted = pooled_statistics(values, settings, 8.0, laplace=not cost.rho).statistic
     for day, row in enumerate(values):
         alerts = detector.see(release(day, row, cost=cost))
-        if day in (40, 90, 120, 129):
+        if day in (40, 90, 130, 150, 164):
             assert [a.statistic for a in alerts] == pytest.approx(wanted[day])
 
 

@@ -21,7 +21,7 @@ def command(
     ] = "pooled",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="Alarm above it; left out 3, for C3 2."),
+        typer.Option("--threshold", help="Alarm above it; left out 3, for C3 2, for pooled learned."),
     ] = None,
     weekdays: Annotated[
         bool | None,
