@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeVar
 from hubbub.errors import QueryClosed, QueryMismatch, StoreUnavailable
 from hubbub.gather.plan import Plan
 from hubbub.gather.round_file import RoundFile
+from hubbub.gather.round_mark import RoundMark, set_back
 from hubbub.gather.server_keys import ServerKeys
-from hubbub.gather.tally import OVER, Tally
+from hubbub.gather.tally import OVER, SET_BACK, Tally
 
 T = TypeVar("T", bound=Tally)
 
@@ -123,7 +124,7 @@ class Desk(ABC, Generic[T]):
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
-    def _tally(self, tick: int, file: RoundFile) -> T:
+    def _tally(self, tick: int, file: RoundFile, mark: RoundMark) -> T:
         """This server's side of a round."""
 
     def _at(self, tick: int) -> T:
@@ -131,9 +132,13 @@ class Desk(ABC, Generic[T]):
         found = self._rounds.get(tick)
         if found is None:
             path = self.folder / f"{tick}.round"
-            file = RoundFile(path, self.plan.query_of(tick).digest, self.server)
+            digest = self.plan.query_of(tick).digest
+            mark = RoundMark(self._key, digest, self.server)
+            if not path.exists():
+                mark.begin()
+            file = RoundFile(path, digest, self.server)
             try:
-                found = self._rounds[tick] = self._tally(tick, file)
+                found = self._rounds[tick] = self._tally(tick, file, mark)
             except BaseException:
                 file.close()
                 raise
@@ -155,7 +160,8 @@ class Desk(ABC, Generic[T]):
             self._say(f"round {tick}  opened, {one.reports:,} of {one.asked:,} answered")
         else:
             facts["reason"] = tally.ended
-            self._say(f"round {tick}  given up: {tally.ended}")
+            why = f"{tally.ended}. {set_back()}" if tally.ended == SET_BACK else tally.ended
+            self._say(f"round {tick}  given up: {why}")
         self._told[tick] = facts
 
     def _let_go(self, tick: int) -> None:

@@ -13,7 +13,11 @@ MOMENTS = (
     "committed",  # it is durable; no answer was sent
 )
 
-FAULT_POINTS = tuple(f"{step}:{moment}" for step in STEPS for moment in MOMENTS)
+FAULT_POINTS = (
+    *(f"{step}:{moment}" for step in STEPS for moment in MOMENTS),
+    "mark:begin",  # noise is drawn, and nothing on any disk knows of it
+    "mark:committed",  # the machine's mark stands; the round's file does not know of it
+)
 """Every name that `fault_point` is called with."""
 
 _hook: Callable[[str], None] | None = None

@@ -123,14 +123,17 @@ class Helper(Tally):
             )
         self.scheme.enough(self.reports)
         # Noise that is drawn in a transaction that fails was never told; noise that was told is on disk.
-        with self._changing("open"):
-            opened = self.scheme.open([request.share, self.scheme.noisy(SECOND, self.total)], self.reports)
-            result = Result(self._digest, opened)
+        with self._giving_up_if_set_back(), self._changing("open"):
+            result = Result.decode(self._once(asked, lambda: self._opened(request).encode()))
             self._finish(result)
             self.file.put(asked=asked)
             self._pending.clear()
         self.file.shrink()
         return result
+
+    def _opened(self, request: OpenRequest) -> Result:
+        shares = [request.share, self.scheme.noisy(SECOND, self.total)]
+        return Result(self._digest, self.scheme.open(shares, self.reports))
 
     def _resume(self) -> None:
         """What was accepted is found again from the sealed part and from what the first server had told."""

@@ -11,6 +11,7 @@ from hubbub.gather.helper import Helper
 from hubbub.gather.messages import CheckRequest, Ended, OpenRequest, Verdicts
 from hubbub.gather.peer import mark_of_answer, mark_of_request, path_of
 from hubbub.gather.round_file import RoundFile
+from hubbub.gather.round_mark import RoundMark
 from hubbub.gather.scheme import SECOND
 from hubbub.gather.tally import OVER
 
@@ -69,8 +70,8 @@ class HelperDesk(Desk[Helper]):
             self._note(tick)
             self._let_go(tick)
 
-    def _tally(self, tick: int, file: RoundFile) -> Helper:
-        return Helper(self.plan.scheme_for(SECOND, self._keys, tick), self._keys.seal, file)
+    def _tally(self, tick: int, file: RoundFile, mark: RoundMark) -> Helper:
+        return Helper(self.plan.scheme_for(SECOND, self._keys, tick), self._keys.seal, file, mark=mark)
 
 
 def _settle(helper: Helper, data: bytes) -> bytes:

@@ -157,19 +157,22 @@ class Leader(Tally):
         self._refresh()
         self._while_open()
         self.scheme.enough(self.reports)  # refused before anything changes: more reports may still come
-        with self._changing("close"):
+        with self._giving_up_if_set_back(), self._changing("close"):
             for nonce, _, _ in (*self.file.parts(WAITING), *self.file.parts(BEGUN)):
                 late = ReportRejected("Not checked before the query was closed.")
                 self._refuse(late)
                 self.file.refuse(nonce, late.code)
             self._checking.clear()
-            share = self.scheme.noisy(FIRST, self.total)
-            request = OpenRequest(self._digest, self.reports, self.checksum, share)
-            self._last = self.key.locked(request.encode(), self._digest)
+            checksum = self.checksum
+            told = self._once(checksum, lambda: self._opening(checksum).encode())
+            self._last = self.key.locked(told, self._digest)
             self.file.put(state=b"closed", last=self._last)
             self.state = "closed"
             self._stages = self.file.stages()
-        return request
+        return OpenRequest.decode(told)
+
+    def _opening(self, checksum: bytes) -> OpenRequest:
+        return OpenRequest(self._digest, self.reports, checksum, self.scheme.noisy(FIRST, self.total))
 
     def publish(self, result: Result) -> Opened:
         """The second server's result, if it is about what was added here."""

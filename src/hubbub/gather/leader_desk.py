@@ -18,6 +18,7 @@ from hubbub.gather.opened import Opened
 from hubbub.gather.peer import Peer
 from hubbub.gather.plan import Plan
 from hubbub.gather.round_file import RoundFile
+from hubbub.gather.round_mark import RoundMark
 from hubbub.gather.scheme import FIRST
 from hubbub.gather.server_keys import ServerKeys
 from hubbub.gather.sizes import report_size
@@ -255,5 +256,5 @@ class LeaderDesk(Desk[Leader]):
     def _trouble(self, error: HubbubError) -> None:
         self.trouble = f"{error.message} {error.hint}".strip()
 
-    def _tally(self, tick: int, file: RoundFile) -> Leader:
-        return Leader(self.plan.scheme_for(FIRST, self._keys, tick), self._keys.seal, file)
+    def _tally(self, tick: int, file: RoundFile, mark: RoundMark) -> Leader:
+        return Leader(self.plan.scheme_for(FIRST, self._keys, tick), self._keys.seal, file, mark=mark)

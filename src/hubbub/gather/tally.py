@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from hubbub.errors import HubbubError, QueryClosed, QueryMismatch
+from hubbub.errors import HubbubError, QueryClosed, QueryMismatch, StoreSetBack
 from hubbub.gather.messages import Result
 from hubbub.gather.opened import Opened
 from hubbub.gather.round_file import ADDED, BEGUN, WAITING, RoundFile
+from hubbub.gather.round_mark import RoundMark, set_back, without_a_mark
 from hubbub.gather.scheme import Scheme, Total
 from hubbub.gather.sealing import SealKey
 
@@ -20,6 +21,10 @@ BACKLOG = 1024
 """Reports that a server holds at a time, not yet settled: more are asked to come again."""
 
 OVER = ("opened", "ended")
+SET_BACK = set_back().code
+
+UNSURE = "unsure"
+"""Something went wrong, and the file was not read since."""
 
 
 class Tally:
@@ -27,12 +32,16 @@ class Tally:
 
     What it knows stands in its `file` before anything that follows from it comes out: a server that crashed is made
     again with the same file, and goes on. Whatever is sent twice is taken once. A report's nonce is remembered for as
-    long as the query lives, its share only until it is added or refused.
+    long as the query lives, its share only until it is added or refused. With a `mark`, a file that was set back to an
+    older copy is given up.
     """
 
     server: int
 
-    def __init__(self, scheme: Scheme, key: SealKey, file: RoundFile | None = None, *, backlog: int = BACKLOG) -> None:
+    def __init__(
+        self, scheme: Scheme, key: SealKey, file: RoundFile | None = None, *, mark: RoundMark | None = None,
+        backlog: int = BACKLOG,
+    ) -> None:  # fmt: skip
         self.scheme = scheme
         self.query = scheme.query
         self.key = key
@@ -42,8 +51,11 @@ class Tally:
         self.refused: Counter[str] = Counter(json.loads(self.file.facts().get("refused", b"{}")))
         """How many reports were refused, by the code of the reason."""
         self.total: Total
+        self._mark = mark
+        self._drawn: tuple[object, bytes] | None = None
         self._stale = True
         self._refresh()
+        self._compare_with_mark()
         if self.state in OVER:
             self.file.shrink()  # perhaps the last process had no time
 
@@ -94,6 +106,35 @@ class Tally:
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _compare_with_mark(self) -> None:
+        """Give up a file that does not know what this machine told; refuse one that this machine never began."""
+        if self._mark is None or self.state in OVER:
+            return
+        told, is_open = self._mark.told, self.state == "open"
+        if told is not None and (is_open or told != _hash(self.key.unlocked(self._last, self._digest))):
+            self.end(SET_BACK)
+        elif is_open and not self._mark.begun:
+            raise without_a_mark()
+
+    def _once(self, asked: object, draw: Callable[[], bytes]) -> bytes:
+        """The one message with noise that ever leaves this server, marked outside of the file before it can.
+
+        Tried again about the same, as after a full disk, it is the same message.
+        """
+        if self._drawn is None or self._drawn[0] != asked:
+            self._drawn = asked, draw()
+        if self._mark is not None:
+            self._mark.tell(_hash(self._drawn[1]))
+        return self._drawn[1]
+
+    @contextmanager
+    def _giving_up_if_set_back(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreSetBack:
+            self.end(SET_BACK)
+            raise
+
     def _refresh(self) -> None:
         """Know what the file knows: at the start, and after anything went wrong."""
         if not self._stale:
@@ -121,7 +162,7 @@ class Tally:
             with self.file.change(step, self.refused):
                 yield
         except BaseException:
-            self._stale = True
+            self._stale, self.state = True, UNSURE  # what is only in memory is told to nobody
             raise
 
     def _move(self, source: int | None, to: int, reports: int = 1) -> None:
@@ -157,3 +198,7 @@ class Tally:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.query.name!r}, {self.state}, {self.reports:,} reports)"
+
+
+def _hash(message: bytes) -> bytes:
+    return hashlib.sha256(message).digest()

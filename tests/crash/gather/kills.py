@@ -113,6 +113,7 @@ class Round:
                         os.kill(os.getpid(), signal.SIGKILL)
 
             faults.install(die)
+            os.environ["HUBBUB_STATE"] = str(self.folder / f"{who}.state")
             main(words)
 
         self.processes[who] = fork(serve, self.folder / f"{who}.log")
