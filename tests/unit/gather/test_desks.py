@@ -265,8 +265,7 @@ def test_servers_with_other_keys_or_plans(tmp_path):
         world.keys = mine
 
 
-def test_a_file_is_held_by_one_process(world):
-    world.send(1)
+def test_a_plan_is_served_by_one_process(world):
     with pytest.raises(StoreUnavailable, match="Another process"):
         world.start_leader()
 
