@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from hubbub.errors import QueryClosed, QueryMismatch, StoreUnavailable
 from hubbub.gather.plan import Plan
+from hubbub.gather.plan_hold import PlanHold
 from hubbub.gather.round_file import RoundFile
 from hubbub.gather.round_mark import RoundMark, set_back
 from hubbub.gather.server_keys import ServerKeys
@@ -57,10 +58,15 @@ class Desk(ABC, Generic[T]):
             raise StoreUnavailable(
                 f"Rounds cannot be kept in {folder}: {error.strerror}.", "Give a folder that can be written to."
             ) from None
-        for path in sorted(folder.glob("*.round")):
-            with suppress(ValueError):
-                self._at(int(path.stem))
-        self._look_after_keys()
+        self._hold = PlanHold(self._key, self.server)
+        try:
+            for path in sorted(folder.glob("*.round")):
+                with suppress(ValueError):
+                    self._at(int(path.stem))
+            self._look_after_keys()
+        except BaseException:
+            self.close()
+            raise
 
     # ── for everybody ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -120,6 +126,7 @@ class Desk(ABC, Generic[T]):
             for tally in self._rounds.values():
                 tally.file.close()
             self._rounds.clear()
+            self._hold.close()
 
     # ── in here ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable
 
 from hubbub.errors import QueryMismatch
@@ -13,6 +12,7 @@ from hubbub.gather.peer import mark_of_answer, mark_of_request, path_of
 from hubbub.gather.round_file import RoundFile
 from hubbub.gather.round_mark import RoundMark
 from hubbub.gather.scheme import SECOND
+from hubbub.gather.server_keys import same_mark
 from hubbub.gather.tally import OVER
 
 ROOM = 1 << 20
@@ -33,7 +33,7 @@ class HelperDesk(Desk[Helper]):
     def tell(self, tick: int, step: str, message: bytes, shown: str) -> tuple[bytes, str]:
         """Answer the first server; the answer, and the mark that shows whose it is."""
         path = path_of(tick, step)
-        if not hmac.compare_digest(shown, mark_of_request(self._key, path, message)):
+        if not same_mark(shown, mark_of_request(self._key, path, message)):
             raise QueryMismatch("This does not come from the other server of this plan.", "Do both have the same plan?")
         self.plan.query_of(tick)
         steps: dict[str, Callable[[Helper, bytes], bytes]] = {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -55,12 +57,14 @@ class IssuerDesk:
         self._codes = {_hash(code) for code in given}
         self._turn = threading.Lock()
         try:
+            _keep_to_ourselves(file)
             self._db = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute(_TABLE)
-        except sqlite3.Error as error:
-            raise StoreUnavailable(f"What was given cannot be kept in {file}: {error}.", "Give another file.") from None
+        except (OSError, sqlite3.Error) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise StoreUnavailable(f"What was given cannot be kept in {file}: {why}.", "Give another file.") from None
 
     def tell(self, tick: int, step: str, message: bytes, shown: str) -> tuple[bytes, str]:  # noqa: ARG002
         """A blind signature for who shows an invitation."""
@@ -104,6 +108,14 @@ class IssuerDesk:
 
     def stop(self) -> None:
         self._db.close()
+
+
+def _keep_to_ourselves(file: Path) -> None:
+    """Who has had a ticket is nobody else's business on this machine, also in a file of earlier times."""
+    os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    for path in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm"))):
+        with suppress(FileNotFoundError):
+            os.chmod(path, 0o600)
 
 
 def _hash(code: str) -> bytes:

@@ -81,6 +81,12 @@ class Line:
         kept = self._open is not None
         try:
             status, data, told = self._once(method, path, body, headers)
+        except ssl.SSLCertVerificationError as error:  # waiting does not mend it
+            self.close()
+            raise InvalidInput(
+                f"{self.address} shows a certificate that is not trusted here: {error.verify_message}.",
+                "Is it the right server? With certificates of your own, give their authority (--authority).",
+            ) from None
         except (OSError, http.client.HTTPException) as error:
             self.close()
             # A connection that was kept may have been closed by the other side meanwhile: that says nothing.

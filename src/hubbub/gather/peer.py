@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hmac
 from typing import Protocol
 
 from hubbub.errors import QueryMismatch
 from hubbub.gather.line import Line
-from hubbub.gather.server_keys import mark
+from hubbub.gather.server_keys import mark, same_mark
 
 MARK = "hubbub-mark"
 """The header that shows who sent a message. The secret itself never travels."""
@@ -29,7 +28,7 @@ class PeerLine:
         path = path_of(tick, step)
         answer, headers = self._line.post(path, message, {MARK: mark_of_request(self._key, path, message)})
         expected = mark_of_answer(self._key, path, message, answer)
-        if not hmac.compare_digest(headers.get(MARK, ""), expected):
+        if not same_mark(headers.get(MARK, ""), expected):
             raise QueryMismatch(f"What answers at {self._line.address} is not the other server of this plan.")
         return answer
 

@@ -159,6 +159,19 @@ def load_keys(path: Path) -> list[TicketKey]:
         raise InvalidInput(f"{path} holds no keys for tickets.", "`hubbub gather issuer-keys` makes them.") from None
 
 
+def load_public_keys(path: Path) -> list[str]:
+    """What goes into a plan, one key a line."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"{path} cannot be read.", "Give the issuer's public keys.") from None
+    if KIND in text:
+        raise InvalidInput(
+            f"{path} holds the issuer's secret keys, which nobody else may have.", f"Give {path.name}.public."
+        )
+    return text.split()
+
+
 def _message(query: bytes, number: bytes) -> bytes:
     return LABEL + query + number
 

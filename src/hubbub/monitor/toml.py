@@ -15,13 +15,18 @@ from hubbub.masking import without_secrets
 
 Model = TypeVar("Model", bound=BaseModel)
 
+SAMPLE = "`hubbub init` writes a commented sample."
 
-def read_toml(path: Path, model: type[Model]) -> Model:
-    """The file as a `model`, or one error that says where and what to do about the first mistake."""
+
+def read_toml(path: Path, model: type[Model], sample: str = SAMPLE) -> Model:
+    """The file as a `model`, or one error that says where and what to do about the first mistake.
+
+    `sample` says where a good file is found.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InvalidInput(f"There is no settings file {path}.", "`hubbub init` writes a commented sample.") from None
+        raise InvalidInput(f"There is no settings file {path}.", sample) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The settings file {path} cannot be read: {error}.") from None
     try:
@@ -35,11 +40,11 @@ def read_toml(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(facts)
     except ValidationError as error:
-        raise _wrong_setting(path, text, facts, model, error) from None
+        raise _wrong_setting(path, text, facts, model, error, sample) from None
 
 
 def _wrong_setting(
-    path: Path, text: str, facts: dict[str, Any], model: type[BaseModel], error: ValidationError
+    path: Path, text: str, facts: dict[str, Any], model: type[BaseModel], error: ValidationError, sample: str
 ) -> InvalidInput:
     # A misspelt name is also a missing one: tell of the spelling first.
     errors = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
@@ -54,9 +59,7 @@ def _wrong_setting(
         hint = f"Did you mean `{close[0]}`?" if close else f"Known here: {', '.join(sorted(known))}."
         return InvalidInput(f"{where}there is no setting `{name}`.{more}", hint)
     if first["type"] == "missing":
-        return InvalidInput(
-            f"{where}the setting `{name}` is missing.{more}", "`hubbub init` writes a commented sample."
-        )
+        return InvalidInput(f"{where}the setting `{name}` is missing.{more}", sample)
     what = first["msg"].removeprefix("Value error, ")
     return InvalidInput(
         f"{where}`{name}`: {what[0].lower()}{what[1:]}.{more}", "`docs/settings.md` tells each setting."

@@ -45,8 +45,8 @@ from hubbub.gather.sending import Sender
 
 ANSWERS = 12
 POINTS = {
-    "leader": ("receive", "ask", "conclude", "settled", "close", "publish"),
-    "helper": ("check", "settle", "open"),
+    "leader": ("receive", "ask", "conclude", "settled", "close", "mark", "publish"),
+    "helper": ("check", "settle", "open", "mark"),
 }
 PATIENCE = 60.0
 
@@ -167,8 +167,18 @@ class Round:
     def over(self) -> bool:
         return self.told("leader").get("state") in ("opened", "ended")
 
+    def given_up(self) -> bool:
+        """Whether a server died between its mark and its file: for it the round may have been opened."""
+        return any(self.told(who).get("reason") == "store_set_back" for who in self.ports)
+
     def judge(self) -> None:
         told = {}
+        wait(lambda: self.over() or self.given_up(), PATIENCE)
+        if self.given_up():  # the other one may not hear of it, and waits until the round's time is over
+            if any(self.told(who).get("state") == "opened" for who in self.ports):
+                self.tally.wrong.append(f"opened by one and given up by the other: {self.logs()}")
+            self.tally.refused += 1
+            return
         for who in ("leader", "helper"):
             if not wait(lambda who=who: self.told(who).get("state") in ("opened", "ended"), PATIENCE):  # type: ignore[misc]
                 self.tally.wrong.append(f"the {who} never came to an end: {self.logs()}")

@@ -35,12 +35,17 @@ def test_issuers_plans_and_tickets(tmp_path, capsys):
     code, facts = told(capsys, *PLAN, "--out", tmp_path / "q", "--tickets", keys["public"])
     assert code == 0
     assert json.loads((tmp_path / "q" / "plan.json").read_text())["issuer"]
+    code, wrong = told(capsys, *PLAN, "--out", tmp_path / "s", "--tickets", tmp_path / "issuer.keys")
+    assert (code, wrong["error"]["hint"]) == (2, "Give issuer.keys.public.")
+    code, wrong = told(capsys, *PLAN, "--out", tmp_path / "s", "--tickets", tmp_path / "nothing")
+    assert (code, wrong["error"]["hint"]) == (2, "Give the issuer's public keys.")
     (tmp_path / "codes").write_text("invitation-of-ann\n")
     words = ["gather", "ticket", facts["plan"], "--issuer", "http://127.0.0.1:9", "--code", tmp_path / "codes"]
     code, refused = told(capsys, *words, "--out", tmp_path / "tickets", "--patience", "0")
     assert (code, refused["error"]["code"]) == (1, "gather_unavailable")
     code, refused = told(capsys, *words[:-1], tmp_path / "nothing", "--out", tmp_path / "tickets")
     assert (code, refused["error"]["code"]) == (2, "invalid_input")
+    assert refused["error"]["hint"] == "Give a file with your invitation."
 
 
 def test_status_and_results(tmp_path, capsys):
@@ -91,3 +96,11 @@ def test_an_address_of_something_else(capsys, monkeypatch):
     monkeypatch.setattr(Line, "get", lambda *_: b"[1]")
     code, facts = told(capsys, "gather", "status", "http://127.0.0.1:9")
     assert (code, "no server of a query" in facts["error"]["message"]) == (2, True)
+
+
+def test_a_live_file_that_is_not_there(tmp_path, capsys):
+    code, wrong = told(capsys, "gather", "live", tmp_path / "live.toml")
+    assert (code, wrong["error"]["hint"]) == (2, "docs/gather.md has a sample.")
+    (tmp_path / "live.toml").write_text("")
+    code, wrong = told(capsys, "gather", "live", tmp_path / "live.toml")
+    assert (code, wrong["error"]["hint"]) == (2, "docs/gather.md has a sample.")

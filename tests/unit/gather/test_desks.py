@@ -18,7 +18,7 @@ from hubbub.errors import (
     StoreUnavailable,
 )
 from hubbub.gather import leader_desk
-from hubbub.gather.peer import mark_of_answer, mark_of_request, path_of
+from hubbub.gather.peer import MARK, PeerLine, mark_of_answer, mark_of_request, path_of
 from hubbub.gather.planning import planned
 from hubbub.gather.prio3 import Histogram
 from hubbub.gather.server_keys import ServerKeys, mark
@@ -197,27 +197,21 @@ def test_reports_at_the_wrong_time_or_for_another_round(tmp_path):
         assert world.leader.counts(0)["refused"] == {"query_mismatch": 1, "report_replayed": 1}
 
 
-def test_more_than_can_be_written_down(world, monkeypatch):
+def test_more_than_can_be_written_down(world):
     report = world.report(1)
-    with world.leader._turn:  # the writer waits for its turn
-        import threading
-
-        threads = [threading.Thread(target=lambda: world.leader.take(0, world.report(1))) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        monkeypatch.setattr(world.leader._incoming, "maxsize", 1)
-        while not world.leader._incoming.full():
-            pass
-        with pytest.raises(Overloaded, match="written down"):
-            world.leader.take(0, report)
-    for thread in threads:
-        thread.join()
+    world.leader._stopped.set()  # the writer does not come to it
+    world.leader._writer.join()
+    for _ in range(leader_desk.MOST_WAITING):
+        world.leader._incoming.put_nowait((0, None, b"", None))
+    with pytest.raises(Overloaded, match="written down"):
+        world.leader.take(0, report)
+    world.restart("leader")
     world.leader.take(0, report)
 
 
 def test_the_helper_answers_nobody_but_the_leader(world):
     path = path_of(0, "check")
-    for shown in ("", "0" * 64, mark_of_request(bytes(32), path, b"")):
+    for shown in ("", "0" * 64, "é" * 64, "\udcff" * 64, mark_of_request(bytes(32), path, b"")):
         with pytest.raises(QueryMismatch, match="does not come from the other server"):
             world.helper.tell(0, "check", b"", shown)
     key = world.keys["leader"].shared_with(world.plan.servers[1], "peer")
@@ -232,6 +226,17 @@ def test_the_helper_answers_nobody_but_the_leader(world):
         world.helper.take(0, b"")
     with pytest.raises(QueryMismatch, match="first server"):
         world.leader.tell(0, "check", b"", "")
+
+
+def test_an_answer_with_a_mark_that_is_no_text_is_not_the_other_servers():
+    class Stranger:
+        address = "https://stranger"
+
+        def post(self, *_):
+            return b"", {MARK: "\xe9" * 64}
+
+    with pytest.raises(QueryMismatch, match="not the other server"):
+        PeerLine(Stranger(), bytes(32)).tell(0, "check", b"")
 
 
 def test_the_helper_keeps_its_own_time(world):
@@ -260,8 +265,7 @@ def test_servers_with_other_keys_or_plans(tmp_path):
         world.keys = mine
 
 
-def test_a_file_is_held_by_one_process(world):
-    world.send(1)
+def test_a_plan_is_served_by_one_process(world):
     with pytest.raises(StoreUnavailable, match="Another process"):
         world.start_leader()
 

@@ -87,6 +87,13 @@ def test_files_of_others(tmp_path):
         RoundFile(tmp_path / "no" / "folder", QUERY, 0)
 
 
+def test_a_file_is_held_by_one_process(tmp_path):
+    path = tmp_path / "0.round"
+    with RoundFile(path, QUERY, 0), pytest.raises(StoreUnavailable, match="holds the round"):
+        RoundFile(path, QUERY, 0)
+    RoundFile(path, QUERY, 0).close()
+
+
 def test_a_full_disk_takes_nothing(tmp_path):
     with RoundFile(tmp_path / "0.round", QUERY, 0) as file:
         pages = file._db.execute("PRAGMA page_count").fetchone()[0]

@@ -46,6 +46,19 @@ def test_what_is_no_ticket(wrong):
         KEYS[0].public.spent(QUERY, wrong)
 
 
+def test_who_has_had_a_ticket_is_read_by_this_user_alone(tmp_path):
+    names = ["given", "given-wal", "given-shm"]
+    for earlier in (False, True):  # also a file that was kept for all to read
+        with Gathering(tmp_path / str(earlier), ticks=2, issuer=[str(key.public) for key in KEYS]) as world:
+            if earlier:
+                for name in names:
+                    (world.folder / name).touch(0o644)
+            desk = issuer(world)
+            modes = {name: (world.folder / name).stat().st_mode & 0o777 for name in names}
+            assert modes == dict.fromkeys(names, 0o600)
+            desk.stop()
+
+
 def test_every_changed_byte_is_noticed():
     data = bytearray(base64.b64decode(ticket()))
     for at in range(0, len(data), 7):

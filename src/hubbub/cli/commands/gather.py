@@ -90,7 +90,8 @@ def plan(
         str | None, typer.Option(help="The second server's public keys, if they were made there.")
     ] = None,
     tickets: Annotated[
-        Path | None, typer.Option(help="Keys of an issuer (`hubbub gather issuer-keys`): who answers needs a ticket.")
+        Path | None,
+        typer.Option(help="An issuer's public keys (FILE.public): who answers needs a ticket."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -102,6 +103,7 @@ def plan(
     from hubbub.gather.asking import question
     from hubbub.gather.planning import planned
     from hubbub.gather.sizes import report_size
+    from hubbub.gather.tickets import load_public_keys
 
     output = Output(as_json)
     circuit = question(ask)
@@ -110,7 +112,7 @@ def plan(
         lying=lying, scheme=scheme, protects=protects, allow_weak=allow_weak,
         opens=_time(opens) if opens else datetime.now(UTC), every=timedelta(seconds=every), ticks=ticks,
         grace=timedelta(seconds=grace), labels=[one for one in labels.split(",") if one],
-        leader_keys=leader_keys, helper_keys=helper_keys, issuer=[] if tickets is None else _lines(tickets),
+        leader_keys=leader_keys, helper_keys=helper_keys, issuer=[] if tickets is None else load_public_keys(tickets),
     )  # fmt: skip
     paths = {"plan": out / "plan.json", "leader": out / "leader.keys", "helper": out / "helper.keys"}
     paths = {what: path for what, path in paths.items() if what == "plan" or what in secrets}
@@ -215,7 +217,7 @@ def live(
     from hubbub.monitor.toml import read_toml
 
     output = Output(as_json)
-    with GatherLive(read_toml(path, GatherSettings), output.note) as running:
+    with GatherLive(read_toml(path, GatherSettings, "docs/gather.md has a sample."), output.note) as running:
         output.text(f"{running.address}  clients answer here")
         if running.dashboard:
             output.text(f"The dashboard: {running.dashboard}")
@@ -245,7 +247,7 @@ def issuer_keys(
 def issuer(
     plan_file: PlanFile,
     keys_file: Annotated[Path, typer.Option("--keys", help="The issuer's secret keys.")],
-    codes: Annotated[Path, typer.Option("--codes", help="Invitations, one a line: each gets a ticket a round.")],
+    codes: Annotated[Path, typer.Option("--codes", help="Invitations, one a line, of at least 16 characters.")],
     given: Annotated[Path, typer.Option("--given", help="A file in which is kept who has had a ticket.")],
     host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)] = 8085,
@@ -258,7 +260,7 @@ def issuer(
     from hubbub.gather.plan import Plan
     from hubbub.gather.tickets import load_keys
 
-    desk = IssuerDesk(Plan.load(plan_file), load_keys(keys_file), _lines(codes), given)
+    desk = IssuerDesk(Plan.load(plan_file), load_keys(keys_file), _lines(codes, "invitations, one a line"), given)
     _serve(desk, Output(as_json), host, port, _tls(certificate, key), until_over=False)
 
 
@@ -279,7 +281,7 @@ def ticket(
 
     output, made = Output(as_json), Plan.load(plan_file)
     check_output(out)
-    line, (invitation, *_) = Line(issuer_at, authority=authority), _lines(code) or [""]
+    line, (invitation, *_) = Line(issuer_at, authority=authority), _lines(code, "your invitation") or [""]
     got = [fetch_ticket(made, line, tick, invitation, patience) for tick in range(made.ticks)]
     write_file(out, "".join(f"{one}\n" for one in got).encode(), mode=0o600)
     output.text(f"{len(got):,} tickets: {out}")
@@ -310,11 +312,11 @@ def client(
     if (plan_file is None) == (not helper):
         raise InvalidParameter("Give the plan with --plan, or the second server's address with --helper.", "Not both.")
     made = Plan.load(plan_file) if plan_file else fetch_plan((line, Line(helper, authority=authority)), patience)
-    given = list(answers or []) + ([] if file is None else _lines(file))
+    given = list(answers or []) + ([] if file is None else _lines(file, "one answer a line"))
     ready = [answer(made.query.circuit, made.labels, text) for text in given]
     sender = Sender(made, line, epsilon=epsilon, patience=patience)
     output.note(made.query.promise)
-    held = {} if tickets is None else dict(enumerate(_lines(tickets)))
+    held = {} if tickets is None else dict(enumerate(_lines(tickets, "your tickets, one a line")))
     for one in ready:
         sender.send(one, held)
     output.text(f"{len(ready):,} sent")
@@ -394,11 +396,11 @@ def _time(text: str) -> datetime:
     return read if read.tzinfo else read.astimezone()
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(path: Path, of: str) -> list[str]:
     try:
         return path.read_text().split()
     except (OSError, UnicodeDecodeError):
-        raise InvalidInput(f"{path} cannot be read.", "Give a file with one answer a line.") from None
+        raise InvalidInput(f"{path} cannot be read.", f"Give a file with {of}.") from None
 
 
 def _json(data: bytes) -> dict[str, Any]:
