@@ -36,7 +36,7 @@ DEVIATIONS = ((3, 0.3, 0.3), (12, 0.4, 0.2), (12, 1.0, 0.2), (50, 0.3, 0.15), (5
 DEVIATING_DRIFTS = ((0.002, 0.7), (0.015, 0.3))
 LOW = ((0.006, 0.12), (0.018, 0.4))
 """Drift and white noise of the shapes of a series that lies far below the noise."""
-LOW_WEIGHT = 0.4
+LOW_WEIGHT = 0.25
 """Their prior weight together. Without them a series nobody can see would be released at the noise's size, many times
 too high, and with an interval that excludes the truth; a series that can be seen refutes them at once."""
 LOW_FIRST, LOW_STEP, LOW_SPREAD = -3.0, -2.0, 1.0

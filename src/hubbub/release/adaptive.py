@@ -22,7 +22,7 @@ from hubbub.noise import ByteSource
 from hubbub.privacy import Guarantee
 from hubbub.release.look_budget import LookBudget
 from hubbub.release.releaser import Releaser
-from hubbub.release.schedule import Candidates, numbers_of_looks, shared_plan
+from hubbub.release.schedule import FEWEST, Candidates, numbers_of_looks, shared_plan
 from hubbub.released import Cost, Domain, Tick
 
 MEMORY = 0.98
@@ -172,7 +172,7 @@ class Adaptive(Releaser):
             self._until_plan -= 1
             self._looking = tick + self._gap
             return
-        looks = numbers_of_looks(ahead, self._budget.looks_left)
+        looks = numbers_of_looks(ahead, self._budget.looks_left, 1 if self._planned else FEWEST)
         prices = [self._budget.piece(int(n)) for n in looks]
         if self._budget.may_look_always and ahead > self._budget.looks_left:
             looks, prices = np.append(looks, ahead), [*prices, self._budget.even]

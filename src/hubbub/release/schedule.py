@@ -27,6 +27,9 @@ MODELS_ASKED = 16
 SERIES_ASKED = 64
 """A schedule is shared by all keys of a stream; so many of them speak for the others."""
 CANDIDATES = 12
+FEWEST = 3
+"""Looks in a first plan at least, where there are so many ticks. After a first look that saw nothing one plan is as bad
+as another to the bank, and all that is left at once may be what it takes: whatever comes after would never be seen."""
 _CYCLES = 8
 """After so many looks a filter has settled: later cycles cost what the last one did."""
 _POINTS = 4
@@ -49,10 +52,10 @@ class Candidates:
     scales: Array
 
 
-def numbers_of_looks(ticks: int, most: int) -> Array:
-    """A few numbers from 1 to `most` (and to `ticks`), evenly spaced on a logarithm."""
+def numbers_of_looks(ticks: int, most: int, fewest: int = 1) -> Array:
+    """A few numbers from `fewest` to `most` (and to `ticks`), evenly spaced on a logarithm."""
     top = min(ticks, most)
-    return np.unique(np.round(np.geomspace(1, top, CANDIDATES))) if top >= 1 else np.zeros(0)
+    return np.unique(np.round(np.geomspace(min(fewest, top), top, CANDIDATES))) if top >= 1 else np.zeros(0)
 
 
 def shared_plan(

@@ -123,7 +123,7 @@ def test_low_shapes_reach_from_the_others_down_to_one():
     shapes = Shapes.usual(centre=7.0)
     state = bank.start(shapes, 1, 7.0)
     assert sorted(set(state.mean[0, :, 0].round(6))) == [0.0, 2.0, 4.0, 7.0]
-    assert np.exp(shapes.log_prior[shapes.offset < 0]).sum() == pytest.approx(0.4)
+    assert np.exp(shapes.log_prior[shapes.offset < 0]).sum() == pytest.approx(0.25)
     assert set(Shapes.usual(centre=1.0).offset) == {0.0, -3.0}
 
 
