@@ -196,16 +196,16 @@ def _post(address: str, body: bytes) -> bytes:
                 found.append((answer.status, answer.read(_MOST + 1)))
         except Exception as error:
             found.append(error)
+        finally:
+            connection.close()
 
     worker = threading.Thread(target=exchange, daemon=True)  # a socket's own limit is for each read, not for all
     worker.start()
     worker.join(_SECONDS)
-    held = connection.sock
-    if held is not None:
-        with suppress(OSError):
-            held.shutdown(socket.SHUT_RDWR)
-    connection.close()
-    if not found:
+    if worker.is_alive():  # what it finds from here on is what hanging up left of the answer
+        if (held := connection.sock) is not None:
+            with suppress(OSError):
+                held.shutdown(socket.SHUT_RDWR)
         raise TimeoutError
     if isinstance(found[0], Exception):
         raise found[0]

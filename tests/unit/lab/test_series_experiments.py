@@ -104,7 +104,8 @@ def test_sensitivity_at_a_given_specificity():
 def test_outbreaks_row_by_row():
     results = outbreaks.run_outbreaks(1, simulations=4, signals=[4], epsilons=["1"])
     rows = outbreaks.as_rows(results)
-    assert len(rows) == 2 * (3 * 3 + 1)
+    assert len(rows) == 2 * (3 * 3 + 2)
+    assert [row["statistic"] for row in rows].count(outbreaks.OWN_LIMIT) == 2
     assert all(0 <= row["day"] <= 1 and 0.9 < row["specificity"] < 1 for row in rows)
 
 
